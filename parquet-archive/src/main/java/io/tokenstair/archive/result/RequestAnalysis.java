@@ -1,0 +1,40 @@
+package io.tokenstair.archive.result;
+
+import io.tokenstair.event.Field;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One sequence of a request. Table {@code request_analysis}. A request without a token (an error, an early abort) and a warm-up
+ * has a row here and no row in {@code token_analysis}.
+ *
+ * @param state complete, gap or incomplete
+ * @param endReason length, stop, aborted-by-client, error or unknown
+ * @param ttftNanos first token's arrival less request sent, by one observer; absent without both
+ * @param tpotNanos mean gap after the first token; absent with fewer than two tokens
+ * @param recomputedTokens tokens discarded by preemptions less what was found cached on resuming; absent where not recorded
+ * @param requestCauses request-level causes and notes, in the order of the closed list
+ * @param warmup true when its sender marked it as warm-up: not analysed
+ */
+public record RequestAnalysis(
+        @Field(1) String requestId,
+        @Field(2) int lifetime,
+        @Field(3) int sequenceIndex,
+        @Field(4) List<String> aliases,
+        @Field(5) List<String> engines,
+        @Field(6) String state,
+        @Field(7) String endReason,
+        @Field(8) @Nullable Long ttftNanos,
+        @Field(9) @Nullable Long tpotNanos,
+        @Field(10) long tokenCount,
+        @Field(11) @Nullable Long promptTokens,
+        @Field(12) @Nullable Long cachedTokens,
+        @Field(13) @Nullable Integer preemptions,
+        @Field(14) @Nullable Long recomputedTokens,
+        @Field(15) List<String> requestCauses,
+        @Field(16) boolean warmup,
+        @Field(17) @Nullable Long fromEpochNanos,
+        @Field(18) @Nullable Long toEpochNanos,
+        @Field(19) @Nullable Integer priority,
+        @Field(20) List<String> missingLayers,
+        @Field(21) @Nullable String errorType) {}

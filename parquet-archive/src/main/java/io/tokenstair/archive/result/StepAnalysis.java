@@ -1,0 +1,34 @@
+package io.tokenstair.archive.result;
+
+import io.tokenstair.event.Field;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One engine step as the model judged it. Table {@code step_analysis}.
+ *
+ * @param endEpochNanos aligned end of the step; absent where the clock is not aligned
+ * @param stepNanos end less the later of its schedule start and the end of the step before
+ * @param idleNanos time before it in which no step was in flight
+ * @param expectedNanos what the model says for its composition, judged by the snapshot before it; absent while the model is cold
+ * @param referenceNanos the same snapshot for a usual decode-only step; absent while it is not known
+ */
+public record StepAnalysis(
+        @Field(1) String engineId,
+        @Field(2) int dpRank,
+        @Field(3) long stepId,
+        @Field(4) @Nullable Long endEpochNanos,
+        @Field(5) @Nullable Long boundNanos,
+        @Field(6) long stepNanos,
+        @Field(7) long idleNanos,
+        @Field(8) @Nullable Long expectedNanos,
+        @Field(9) @Nullable Long referenceNanos,
+        @Field(10) int batchSequences,
+        @Field(11) int decodeSequences,
+        @Field(12) long residentTokens,
+        @Field(13) long prefillTokens,
+        @Field(14) long recomputeTokens,
+        @Field(15) @Nullable Integer runningCount,
+        @Field(16) @Nullable Integer waitingCount,
+        @Field(17) @Nullable Long kvUsedBlocksCount,
+        @Field(18) @Nullable Long kvTotalBlocksCount,
+        @Field(19) @Nullable Long coreWaitNanos) {}

@@ -1,0 +1,35 @@
+package io.tokenstair.event;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Running totals of a thread: time on a core and time ready without one. Header stamp: the reading.
+ *
+ * @param hostId the machine
+ * @param processRole api, engine or worker
+ * @param threadRole which thread of it
+ * @param onCoreNanos running total of time on a core, in ns; absent when not read
+ * @param coreWaitNanos running total of time ready without a core, in ns; absent when not read
+ * @param stealNanos running total of time the hypervisor took from this host, in ns; absent when not read
+ * @param engineId the engine, one scheduler; absent when never
+ */
+public record HostSampled(
+        @Field(1) String hostId,
+        @Field(2) String processRole,
+        @Field(3) String threadRole,
+        @Field(4) @Nullable Long onCoreNanos,
+        @Field(5) @Nullable Long coreWaitNanos,
+        @Field(6) @Nullable Long stealNanos,
+        @Field(7) @Nullable String engineId)
+        implements Event {
+
+    @Override
+    public EventKind kind() {
+        return EventKind.HOST_SAMPLED;
+    }
+
+    @Override
+    public <R> R accept(Visitor<R> visitor) {
+        return visitor.visit(this);
+    }
+}

@@ -1,0 +1,70 @@
+package io.tokenstair.log;
+
+import java.io.BufferedOutputStream;
+import java.io.Closeable;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.zip.CRC32C;
+
+/**
+ * Appends records to one partition of a folder log: {@code DIR/partition-NNNN/segment-NNNNNNNNNN.log}, each a run of frames
+ * {@code length (int), CRC-32C of the payload (int), payload}, big-endian. A segment's number is the ordinal of its first record.
+ * A reader stops at the last valid frame, so a torn end costs the torn record only.
+ */
+public final class FolderLogWriter implements Closeable {
+    /** Bytes after which a new segment begins. */
+    public static final long SEGMENT_BYTES = 64L << 20;
+
+    private final Path partition;
+    private final long segmentBytes;
+    private DataOutputStream out;
+    private long written;
+    private long ordinal;
+
+    /** Opens a new partition; the folder must not hold it yet. */
+    public FolderLogWriter(Path log, int partitionIndex) throws IOException {
+        this(log, partitionIndex, SEGMENT_BYTES);
+    }
+
+    FolderLogWriter(Path log, int partitionIndex, long segmentBytes) throws IOException {
+        this.partition = log.resolve(String.format(Locale.ROOT, "partition-%04d", partitionIndex));
+        this.segmentBytes = segmentBytes;
+        Files.createDirectories(log);
+        Files.createDirectory(partition);
+        this.out = open();
+    }
+
+    private DataOutputStream open() throws IOException {
+        written = 0;
+        Path segment = partition.resolve(String.format(Locale.ROOT, "segment-%010d.log", ordinal));
+        return new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(segment), 1 << 16));
+    }
+
+    /** Appends one record and returns its ordinal in the partition. */
+    public long append(byte[] record) throws IOException {
+        if (written >= segmentBytes) {
+            out.close();
+            out = open();
+        }
+        CRC32C crc = new CRC32C();
+        crc.update(record);
+        out.writeInt(record.length);
+        out.writeInt((int) crc.getValue());
+        out.write(record);
+        written += 8L + record.length;
+        return ordinal++;
+    }
+
+    /** Hands everything written so far to the operating system. */
+    public void flush() throws IOException {
+        out.flush();
+    }
+
+    @Override
+    public void close() throws IOException {
+        out.close();
+    }
+}
