@@ -56,7 +56,7 @@ final class SyntheticSeries {
     }
 
     static SyntheticSeries of(Kind kind, long seed, double noiseFactor) {
-        Random random = new Random(seed * 1_000_003 + kind.ordinal());
+        Random random = new Random(seed * 1_000_003 + kind.name().hashCode());
         int tokens = 700 + random.nextInt(1300);
         SyntheticSeries series = new SyntheticSeries(kind, tokens);
         double[] factor = new double[tokens];
