@@ -40,6 +40,7 @@ public class EngineState {
     public long seatLimitNanos;
     public long blocksShortNanos;
     public long kvEvents;
+    public boolean kvReported;
     public double lastCoreWait = Double.NaN;
     public double lastEngineStall = Double.NaN;
     public double workerStallNanos;

@@ -2,6 +2,7 @@ package io.tokenstair.job.step;
 
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.clock.AlignedStamp;
+import io.tokenstair.clock.ClockSegments;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.EngineConfigured;
 import io.tokenstair.event.Event;
@@ -65,6 +66,9 @@ public final class EngineTimeline {
             }
             drain(state.latestCoarseMillis);
         } else if (event instanceof ClockSampled sample) {
+            if (state.clock.fromClockId.isEmpty()) {
+                state.clock = ClockSegments.between(sample.localClockId(), sample.remoteClockId());
+            }
             state.clock.accept(sample);
         } else if (state.waitingEvents.isEmpty() && ready(logged, state.latestCoarseMillis)) {
             process(logged);
@@ -298,9 +302,11 @@ public final class EngineTimeline {
             state.blocks.evict(hash, eviction);
         }
         state.kvEvents++;
+        state.kvReported = true;
     }
 
     private void stored(LoggedEvent logged, KvBlocksStored stored) {
+        state.kvReported = true;
         if (stored.batchSequence() == null) {
             return;
         }

@@ -11,6 +11,9 @@ public class SlowToken {
     public @Nullable String culpritRequestId;
     public String confidence = "";
     public String confidenceWhy = "";
+    /** Gap less reference, and for a first token less its own prompt's work: what severity counts. */
+    public long lostNanos;
+
     /** Alternating part name and event id. */
     public List<String> evidence = new ArrayList<>();
 

@@ -28,6 +28,8 @@ public class TokenBatch {
     public static final int SEVERAL = 8;
     /** Flag: KV blocks of the engine were evicted or lost in the gap. */
     public static final int KV_EVENT = 16;
+    /** Flag: the engine's KV events are reported. */
+    public static final int KV_REPORTED = 32;
 
     public SequenceName name = new SequenceName();
     public String clockId = "";

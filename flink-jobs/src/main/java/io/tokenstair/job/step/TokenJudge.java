@@ -123,7 +123,6 @@ final class TokenJudge {
     /** Adds the step to what its sequences have gathered since their last token. Returns rows whose handle is not known. */
     int rows(JudgedStep judged, SequenceRows rows) {
         int unknown = 0;
-        double attended = 0;
         for (int i = 0; i < rows.count(); i++) {
             SequenceState sequence = state.sequences.get(rows.requestHandle(i));
             if (sequence == null) {
@@ -137,7 +136,6 @@ final class TokenJudge {
             if (phase != Phase.DECODE.code()) {
                 int tokens = rows.scheduledTokens(i);
                 double attention = StepLoad.attention(tokens, rows.contextTokens(i));
-                attended += attention;
                 judged.promptRows.add(new JudgedStep.PromptRow(
                         sequence,
                         tokens,
@@ -318,6 +316,9 @@ final class TokenJudge {
         if (sequence.ownRecomputeTokens > 0) {
             flags |= TokenBatch.RECOMPUTED;
         }
+        if (state.kvReported) {
+            flags |= TokenBatch.KV_REPORTED;
+        }
         if (!sequence.lastKnown) {
             batch.gapNanos[row] = TokenBatch.ABSENT;
             batch.expectedNanos[row] = TokenBatch.ABSENT;
@@ -373,6 +374,7 @@ final class TokenJudge {
             flags |= TokenBatch.SLOW;
             SlowToken slow = explain(judged, sequence, gap, expected, warm, tokenIndex);
             slow.row = row;
+            slow.lostNanos = gap - judged.referenceNanos - (tokenIndex == 0 ? ownPromptNanos(sequence) : 0);
             batch.slow.add(slow);
         }
         batch.flags[row] = flags;
