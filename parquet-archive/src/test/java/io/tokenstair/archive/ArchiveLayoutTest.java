@@ -19,12 +19,12 @@ class ArchiveLayoutTest {
         assertThat(ArchiveLayout.bucket("finding", 1_790_000_000_123L))
                 .isEqualTo("table=finding/date=2026-09-21/hour=14");
         assertThat(ArchiveLayout.bucket("finding", -1L)).isEqualTo("table=finding/date=1969-12-31/hour=23");
-        assertThat(ArchiveLayout.bucket("finding", null)).isEqualTo("table=finding/date=undated");
+        assertThat(ArchiveLayout.bucket("finding", null)).isEqualTo("table=finding/date=undated/hour=undated");
     }
 
     @Test
     void filesAreTheFinishedOnesUndatedLast() throws IOException {
-        Path undated = file("table=finding/date=undated/part-0.parquet");
+        Path undated = file("table=finding/date=undated/hour=undated/part-0.parquet");
         Path second = file("table=finding/date=2026-01-01/hour=01/part-0.parquet");
         Path first = file("table=finding/date=2026-01-01/hour=00/part-1.parquet");
         file("table=finding/date=2026-01-01/hour=00/.part-2.parquet.inprogress.1");
@@ -41,10 +41,10 @@ class ArchiveLayoutTest {
 
     @Test
     void resultsAreThereOnceAnyResultTableHasAFile() throws IOException {
-        file("table=step_completed/date=undated/part-0.parquet");
+        file("table=step_completed/date=undated/hour=undated/part-0.parquet");
         assertThat(ArchiveLayout.hasResults(archive)).isFalse();
 
-        file("table=layer_report/date=undated/part-0.parquet");
+        file("table=layer_report/date=undated/hour=undated/part-0.parquet");
         assertThat(ArchiveLayout.hasResults(archive)).isTrue();
     }
 
@@ -81,7 +81,7 @@ class ArchiveLayoutTest {
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("it is no folder");
 
-        file("table=finding/date=undated/part-0.parquet");
+        file("table=finding/date=undated/hour=undated/part-0.parquet");
         assertThat(ArchiveLayout.requireArchive(archive)).isEqualTo(archive);
     }
 
