@@ -18,8 +18,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class CausePagesTest {
 
     private static final Path PAGES = Path.of("..", "docs", "causes");
-    private static final List<String> HEADINGS = List.of(
-            "## What it is", "## The evidence", "## What it is confused with", "## What to do about it");
+    private static final List<String> HEADINGS =
+            List.of("## What it is", "## The evidence", "## What it is confused with", "## What to do about it");
 
     @ParameterizedTest
     @EnumSource(Cause.class)
@@ -29,7 +29,9 @@ class CausePagesTest {
         assertThat(lines).first().isEqualTo("# " + cause);
         assertThat(lines).filteredOn(line -> line.startsWith("## ")).isEqualTo(HEADINGS);
         for (String heading : HEADINGS) {
-            assertThat(lines.get(lines.indexOf(heading) + 2)).as("text under %s", heading).isNotBlank();
+            assertThat(lines.get(lines.indexOf(heading) + 2))
+                    .as("text under %s", heading)
+                    .isNotBlank();
         }
     }
 
@@ -37,8 +39,9 @@ class CausePagesTest {
     void everyPageIsThatOfACause() throws IOException {
         try (Stream<Path> pages = Files.list(PAGES)) {
             assertThat(pages.map(page -> page.getFileName().toString()).filter(name -> !name.equals("README.md")))
-                    .containsExactlyInAnyOrderElementsOf(
-                            Arrays.stream(Cause.values()).map(CausePagesTest::fileName).toList());
+                    .containsExactlyInAnyOrderElementsOf(Arrays.stream(Cause.values())
+                            .map(CausePagesTest::fileName)
+                            .toList());
         }
     }
 
@@ -49,7 +52,8 @@ class CausePagesTest {
                 .map(line -> line.substring(3, line.indexOf(']')))
                 .toList();
 
-        assertThat(listed).isEqualTo(Arrays.stream(Cause.values()).map(Enum::name).toList());
+        assertThat(listed)
+                .isEqualTo(Arrays.stream(Cause.values()).map(Enum::name).toList());
     }
 
     private static String fileName(Cause cause) {

@@ -75,7 +75,9 @@ class DocReferencesTest {
             Matcher span = CODE_SPAN.matcher(textWithoutBlocks(document));
             while (span.find()) {
                 Matcher path = PATH.matcher(span.group(1));
-                if (path.matches() && path.group(1).contains("/") && !path.group(1).matches(".*[*=<>].*")) {
+                if (path.matches()
+                        && path.group(1).contains("/")
+                        && !path.group(1).matches(".*[*=<>].*")) {
                     String first = path.group(1).replaceFirst("/.*", "");
                     if (atRoot.contains(first) && !Files.exists(ROOT.resolve(path.group(1)))) {
                         unknown.add(ROOT.relativize(document) + ": " + span.group(1));
@@ -104,7 +106,8 @@ class DocReferencesTest {
     @Test
     void everyCommandOfTheReadmeIsOneTheLauncherHas() throws IOException {
         String launcher = Files.readString(ROOT.resolve("tokenstair"));
-        Matcher command = Pattern.compile("\\./tokenstair ([a-z]+)").matcher(Files.readString(ROOT.resolve("README.md")));
+        Matcher command =
+                Pattern.compile("\\./tokenstair ([a-z]+)").matcher(Files.readString(ROOT.resolve("README.md")));
         Set<String> unknown = new HashSet<>();
         while (command.find()) {
             // Its usage has one command a line, indented by two.
@@ -145,9 +148,9 @@ class DocReferencesTest {
         Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-                boolean skipped = !folder.equals(ROOT) && SKIPPED_FOLDERS.contains(ROOT.relativize(folder)
-                        .getFileName()
-                        .toString());
+                boolean skipped = !folder.equals(ROOT)
+                        && SKIPPED_FOLDERS.contains(
+                                ROOT.relativize(folder).getFileName().toString());
                 return skipped ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
             }
 
