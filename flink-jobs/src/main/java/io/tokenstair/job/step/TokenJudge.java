@@ -9,7 +9,7 @@ import io.tokenstair.event.StepCompleted;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges steps and tokens by docs/causes.md: expected and reference time, the parts of a gap in their order of assignment, whether
+ * Judges steps and tokens by docs/causes/README.md: expected and reference time, the parts of a gap in their order of assignment, whether
  * the token is slow, and the cause that owns its largest part. One model snapshot serves prediction and counterfactual alike, so
  * the parts add up exactly; the model is additive, so the Shapley value of a factor is its own term.
  */
