@@ -497,8 +497,8 @@ public final class EngineTimeline {
                 sequence.resumedStepId = step.stepId();
                 sequence.resumedEventId = header.eventId();
             }
-            SequenceFact fact = fact(
-                    resumed ? SequenceFact.Kind.RESUMED : SequenceFact.Kind.SCHEDULED, sequence, header);
+            SequenceFact fact =
+                    fact(resumed ? SequenceFact.Kind.RESUMED : SequenceFact.Kind.SCHEDULED, sequence, header);
             fact.tokens = (long) rows.cachedTokens(i);
             fact.stepId = step.stepId();
             output.fact(fact);
@@ -517,9 +517,8 @@ public final class EngineTimeline {
             if (sequence == null) {
                 continue;
             }
-            int first = rows.firstTokenIndex(i) == SequenceRows.ABSENT
-                    ? sequence.nextTokenIndex
-                    : rows.firstTokenIndex(i);
+            int first =
+                    rows.firstTokenIndex(i) == SequenceRows.ABSENT ? sequence.nextTokenIndex : rows.firstTokenIndex(i);
             for (int k = 0; k < tokens; k++) {
                 TokenBatch batch = sequence.open;
                 if (batch == null) {
@@ -545,7 +544,8 @@ public final class EngineTimeline {
                     judge.furtherToken(batch, row);
                 }
                 batch.count++;
-                if (batch.count == TokenBatch.CAPACITY || (first + k) % TokenBatch.CAPACITY == TokenBatch.CAPACITY - 1) {
+                if (batch.count == TokenBatch.CAPACITY
+                        || (first + k) % TokenBatch.CAPACITY == TokenBatch.CAPACITY - 1) {
                     ship(sequence);
                 }
             }

@@ -58,8 +58,7 @@ public class HostThreads {
                 int after = at(age);
                 int before = at(age + 1);
                 if (stampNanos[before] <= stamp && stamp <= stampNanos[after]) {
-                    double share =
-                            (double) (stamp - stampNanos[before]) / (stampNanos[after] - stampNanos[before]);
+                    double share = (double) (stamp - stampNanos[before]) / (stampNanos[after] - stampNanos[before]);
                     double from = stalled ? stalledNanos[before] : waitNanos[before];
                     double to = stalled ? stalledNanos[after] : waitNanos[after];
                     return from + share * (to - from);

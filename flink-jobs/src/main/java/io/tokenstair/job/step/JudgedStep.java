@@ -36,8 +36,11 @@ final class JudgedStep {
     /** Sequences that computed prompt tokens: usually none. */
     final List<PromptRow> promptRows = new ArrayList<>(2);
 
-    @Nullable SequenceState largestContext;
-    @Nullable SequenceState secondContext;
+    @Nullable
+    SequenceState largestContext;
+
+    @Nullable
+    SequenceState secondContext;
 
     /** A sequence that computed new or lost prompt tokens in the step. */
     record PromptRow(SequenceState sequence, int tokens, double nanos, boolean recompute) {}

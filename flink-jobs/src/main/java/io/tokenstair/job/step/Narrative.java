@@ -50,67 +50,87 @@ final class Narrative {
             int tokenIndex,
             EngineState state) {
         say(
-                "Token " + tokenIndex + " came " + millis(gap) + (tokenIndex == 0 ? " after queueing" : " after the one before")
-                        + ", in step " + judged.stepId + "; a usual step takes " + millis(judged.referenceNanos) + ".",
+                "Token " + tokenIndex + " came " + millis(gap)
+                        + (tokenIndex == 0 ? " after queueing" : " after the one before") + ", in step " + judged.stepId
+                        + "; a usual step takes " + millis(judged.referenceNanos) + ".",
                 judged.eventId);
         String culprit = slow.culpritRequestId == null ? "another request" : slow.culpritRequestId;
         switch (cause) {
             case PREEMPTION -> preemption(sequence, judged);
-            case RECOMPUTE -> say(
-                    "The step computed " + sequence.otherRecomputeTokens + " tokens of " + culprit
-                            + " again, which had lost its blocks: " + millis(part(Part.RECOMPUTE_OTHER)) + ".",
-                    sequence.recomputeEventId);
-            case PREFILL_INTERFERENCE -> say(
-                    "The step also computed " + sequence.otherPrefillTokens + " new prompt tokens, most of them of " + culprit
-                            + ": " + millis(part(Part.PREFILL)) + ".",
-                    sequence.prefillEventId);
-            case DECODE_STARVED_BY_PREFILL -> say(
-                    "It was left out for " + millis(part(Part.SKIPPED_WAIT)) + " while steps ran prompt tokens only, last of " + culprit
-                            + ".",
-                    state.largestPrefillEventId);
-            case TOKEN_BUDGET_STARVATION -> say(
-                    "It was left out for " + millis(part(Part.SKIPPED_WAIT)) + " in steps whose token budget was used up.",
-                    judged.eventId);
-            case KV_PRESSURE -> say(
-                    "It waited " + millis(part(Part.QUEUE_WAIT)) + " for KV blocks while seats were free.", sequence.queuedEventId);
-            case SEAT_LIMIT -> say(
-                    "It waited " + millis(part(Part.QUEUE_WAIT)) + " for a seat: " + state.maxSequencesCount
-                            + " sequences may run at once.",
-                    sequence.queuedEventId);
-            case QUEUE_WAIT -> say("It waited " + millis(part(Part.QUEUE_WAIT)) + " in the queue.", sequence.queuedEventId);
-            case BATCH_GROWTH -> say(
-                    "The step ran " + judged.load.sequences() + " sequences; usual are " + StrictMath.round(judged.referenceBatch)
-                            + ": " + millis(part(Part.BATCH)) + ".",
-                    judged.eventId);
-            case CONTEXT_GROWTH -> say(
-                    "The step read " + judged.load.residentTokens() + " tokens of context; usual are "
-                            + StrictMath.round(judged.referenceResident) + ": " + millis(part(Part.CONTEXT)) + ".",
-                    judged.eventId);
-            case HOST_CONTENTION -> say(
-                    "The engine's threads stood ready without a core for " + millis(part(Part.HOST_CONTENTION))
-                            + " more than usual.",
-                    state.threads.lastEventId);
-            case HOST_PAUSE -> say(
-                    "The engine's process neither ran nor was ready for " + millis(part(Part.HOST_PAUSE)) + ".",
-                    state.threads.lastEventId);
+            case RECOMPUTE ->
+                say(
+                        "The step computed " + sequence.otherRecomputeTokens + " tokens of " + culprit
+                                + " again, which had lost its blocks: " + millis(part(Part.RECOMPUTE_OTHER)) + ".",
+                        sequence.recomputeEventId);
+            case PREFILL_INTERFERENCE ->
+                say(
+                        "The step also computed " + sequence.otherPrefillTokens + " new prompt tokens, most of them of "
+                                + culprit + ": " + millis(part(Part.PREFILL)) + ".",
+                        sequence.prefillEventId);
+            case DECODE_STARVED_BY_PREFILL ->
+                say(
+                        "It was left out for " + millis(part(Part.SKIPPED_WAIT))
+                                + " while steps ran prompt tokens only, last of " + culprit + ".",
+                        state.largestPrefillEventId);
+            case TOKEN_BUDGET_STARVATION ->
+                say(
+                        "It was left out for " + millis(part(Part.SKIPPED_WAIT))
+                                + " in steps whose token budget was used up.",
+                        judged.eventId);
+            case KV_PRESSURE ->
+                say(
+                        "It waited " + millis(part(Part.QUEUE_WAIT)) + " for KV blocks while seats were free.",
+                        sequence.queuedEventId);
+            case SEAT_LIMIT ->
+                say(
+                        "It waited " + millis(part(Part.QUEUE_WAIT)) + " for a seat: " + state.maxSequencesCount
+                                + " sequences may run at once.",
+                        sequence.queuedEventId);
+            case QUEUE_WAIT ->
+                say("It waited " + millis(part(Part.QUEUE_WAIT)) + " in the queue.", sequence.queuedEventId);
+            case BATCH_GROWTH ->
+                say(
+                        "The step ran " + judged.load.sequences() + " sequences; usual are "
+                                + StrictMath.round(judged.referenceBatch) + ": " + millis(part(Part.BATCH)) + ".",
+                        judged.eventId);
+            case CONTEXT_GROWTH ->
+                say(
+                        "The step read " + judged.load.residentTokens() + " tokens of context; usual are "
+                                + StrictMath.round(judged.referenceResident) + ": " + millis(part(Part.CONTEXT)) + ".",
+                        judged.eventId);
+            case HOST_CONTENTION ->
+                say(
+                        "The engine's threads stood ready without a core for " + millis(part(Part.HOST_CONTENTION))
+                                + " more than usual.",
+                        state.threads.lastEventId);
+            case HOST_PAUSE ->
+                say(
+                        "The engine's process neither ran nor was ready for " + millis(part(Part.HOST_PAUSE)) + ".",
+                        state.threads.lastEventId);
             case HOST_GAP -> say("No step was in flight for " + millis(part(Part.HOST_GAP)) + ".", judged.eventId);
-            default -> say(
-                    millis(part(Part.UNEXPLAINED)) + " remain beyond what the model expects (" + millis(expected)
-                            + "), and no record names their cause.",
-                    judged.eventId);
+            default ->
+                say(
+                        millis(part(Part.UNEXPLAINED)) + " remain beyond what the model expects (" + millis(expected)
+                                + "), and no record names their cause.",
+                        judged.eventId);
         }
         long explained = gap - expected;
-        if (cause != Cause.UNRESOLVED_STALL && part(Part.UNEXPLAINED) > explained / 4 && part(Part.UNEXPLAINED) > 1_000_000) {
+        if (cause != Cause.UNRESOLVED_STALL
+                && part(Part.UNEXPLAINED) > explained / 4
+                && part(Part.UNEXPLAINED) > 1_000_000) {
             say(millis(part(Part.UNEXPLAINED)) + " more remain unexplained.", judged.eventId);
         }
     }
 
     private void preemption(SequenceState sequence, JudgedStep judged) {
         if (!sequence.preemptedEventId.isEmpty()) {
-            String discarded = sequence.discardedTokens == null ? "" : " and " + sequence.discardedTokens + " computed tokens";
+            String discarded =
+                    sequence.discardedTokens == null ? "" : " and " + sequence.discardedTokens + " computed tokens";
             String taker = sequence.preemptedByItself
                     ? "it needed a block itself and none was free"
-                    : sequence.preemptedFor == null ? "no block was free" : sequence.preemptedFor + " needed a block and none was free";
+                    : sequence.preemptedFor == null
+                            ? "no block was free"
+                            : sequence.preemptedFor + " needed a block and none was free";
             say(
                     "In step " + sequence.preemptedStepId + " it lost its KV blocks" + discarded + ": " + taker + ".",
                     sequence.preemptedEventId);

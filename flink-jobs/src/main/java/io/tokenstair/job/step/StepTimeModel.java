@@ -51,8 +51,7 @@ public final class StepTimeModel {
 
     /** Share of the expected time that computing these prompt tokens takes, in ns. */
     public static double promptNanos(State state, double promptTokens, double promptAttention) {
-        return state.coefficients[3] * (promptTokens / SCALE[3])
-                + state.coefficients[4] * (promptAttention / SCALE[4]);
+        return state.coefficients[3] * (promptTokens / SCALE[3]) + state.coefficients[4] * (promptAttention / SCALE[4]);
     }
 
     /** Expected ns for {@code sequences} more sequences. */

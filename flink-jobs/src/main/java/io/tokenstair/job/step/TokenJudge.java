@@ -82,11 +82,9 @@ final class TokenJudge {
             judged.referenceBatch = state.sequencesWindow.median();
             judged.referenceResident = state.residentWindow.median();
             judged.referenceNanos = StrictMath.round(StepTimeModel.predictNanos(
-                    state.model,
-                    StepLoad.decodeOnly(state.sequencesWindow.median(), state.residentWindow.median())));
+                    state.model, StepLoad.decodeOnly(state.sequencesWindow.median(), state.residentWindow.median())));
             judged.referenceKnown = true;
-            judged.batchNanos =
-                    StepTimeModel.sequencesNanos(state.model, load.sequences() - judged.referenceBatch);
+            judged.batchNanos = StepTimeModel.sequencesNanos(state.model, load.sequences() - judged.referenceBatch);
             judged.contextNanos = StepTimeModel.residentNanos(state.model, resident - judged.referenceResident);
             if (state.residualWindow.size() >= SPREAD_STEPS) {
                 judged.spreadNanos = SLOW_DEVIATIONS * state.residualWindow.medianAbsoluteDeviation();
@@ -177,8 +175,7 @@ final class TokenJudge {
         if (judged.largestContext == null || sequence.contextTokens > judged.largestContext.contextTokens) {
             judged.secondContext = judged.largestContext;
             judged.largestContext = sequence;
-        } else if (judged.secondContext == null
-                || sequence.contextTokens > judged.secondContext.contextTokens) {
+        } else if (judged.secondContext == null || sequence.contextTokens > judged.secondContext.contextTokens) {
             judged.secondContext = sequence;
         }
     }
@@ -330,11 +327,9 @@ final class TokenJudge {
         mask = 0;
         long gap = judged.endNanos - sequence.lastNanos;
         boolean warm = judged.warm && sequence.expectedKnown;
-        long expected = warm
-                ? StrictMath.round(sequence.expectedNanos)
-                : judged.referenceKnown ? judged.referenceNanos : 0;
-        boolean hostCovered =
-                !Double.isNaN(judged.coreWaitTotal) && !Double.isNaN(sequence.coreWaitAtLast);
+        long expected =
+                warm ? StrictMath.round(sequence.expectedNanos) : judged.referenceKnown ? judged.referenceNanos : 0;
+        boolean hostCovered = !Double.isNaN(judged.coreWaitTotal) && !Double.isNaN(sequence.coreWaitAtLast);
         long remaining = gap;
         if (judged.referenceKnown) {
             assign(Part.REFERENCE, judged.referenceNanos);
@@ -421,9 +416,7 @@ final class TokenJudge {
         long rest = waited - queue;
         if (rest != 0) {
             assign(
-                    sequence.preempted || sequence.ownRecomputeTokens > 0
-                            ? Part.PREEMPTED_WAIT
-                            : Part.SKIPPED_WAIT,
+                    sequence.preempted || sequence.ownRecomputeTokens > 0 ? Part.PREEMPTED_WAIT : Part.SKIPPED_WAIT,
                     rest);
         }
         return waited;
@@ -510,8 +503,7 @@ final class TokenJudge {
         }
         long skipped = assigned(Part.SKIPPED_WAIT);
         long skippedPrefillOnly = Math.min(skipped, state.prefillOnlyNanos - sequence.prefillOnlyAtLast);
-        long skippedBudget =
-                Math.min(skipped - skippedPrefillOnly, state.budgetUsedNanos - sequence.budgetUsedAtLast);
+        long skippedBudget = Math.min(skipped - skippedPrefillOnly, state.budgetUsedNanos - sequence.budgetUsedAtLast);
         choice.offer(Cause.DECODE_STARVED_BY_PREFILL, skippedPrefillOnly);
         choice.offer(Cause.TOKEN_BUDGET_STARVATION, skippedBudget);
         long queue = assigned(Part.QUEUE_WAIT);
@@ -527,9 +519,7 @@ final class TokenJudge {
         choice.offer(Cause.HOST_PAUSE, assigned(Part.HOST_PAUSE));
         choice.offer(Cause.HOST_CONTENTION, assigned(Part.HOST_CONTENTION));
         choice.offer(Cause.HOST_GAP, assigned(Part.HOST_GAP));
-        choice.offer(
-                Cause.UNRESOLVED_STALL,
-                assigned(Part.UNEXPLAINED) + skipped - skippedPrefillOnly - skippedBudget);
+        choice.offer(Cause.UNRESOLVED_STALL, assigned(Part.UNEXPLAINED) + skipped - skippedPrefillOnly - skippedBudget);
 
         SlowToken slow = new SlowToken();
         Cause cause = choice.best();
@@ -539,16 +529,16 @@ final class TokenJudge {
         slow.confidence = confidence.levelName();
         slow.confidenceWhy = why(cause, confidence, warm);
         evidenceIds(slow, judged, sequence);
-        new Narrative(slow, parts, mask)
-                .tell(cause, judged, sequence, gap, expected, tokenIndex, state);
+        new Narrative(slow, parts, mask).tell(cause, judged, sequence, gap, expected, tokenIndex, state);
         return slow;
     }
 
     private @Nullable String culprit(Cause cause, JudgedStep judged, SequenceState sequence) {
         return switch (cause) {
-            case PREEMPTION -> sequence.preemptedByItself || sequence.preemptedFor == null
-                    ? sequence.largestHolder
-                    : sequence.preemptedFor;
+            case PREEMPTION ->
+                sequence.preemptedByItself || sequence.preemptedFor == null
+                        ? sequence.largestHolder
+                        : sequence.preemptedFor;
             case RECOMPUTE -> sequence.recomputeCulprit;
             case PREFILL_INTERFERENCE -> sequence.prefillCulprit;
             case DECODE_STARVED_BY_PREFILL, TOKEN_BUDGET_STARVATION -> state.largestPrefill;
@@ -559,8 +549,7 @@ final class TokenJudge {
     }
 
     private static @Nullable String other(JudgedStep judged, SequenceState sequence) {
-        SequenceState largest =
-                judged.largestContext == sequence ? judged.secondContext : judged.largestContext;
+        SequenceState largest = judged.largestContext == sequence ? judged.secondContext : judged.largestContext;
         return largest == null ? null : largest.name.requestId;
     }
 
@@ -568,9 +557,10 @@ final class TokenJudge {
         return switch (cause) {
             case UNRESOLVED_STALL -> Confidence.UNRESOLVED;
             case HOST_GAP, BATCH_GROWTH, CONTEXT_GROWTH -> Confidence.CONSISTENT_WITH;
-            case PREEMPTION -> sequence.preemptedEventId.isEmpty() || sequence.preemptedByItself
-                    ? Confidence.CONSISTENT_WITH
-                    : Confidence.ESTABLISHED;
+            case PREEMPTION ->
+                sequence.preemptedEventId.isEmpty() || sequence.preemptedByItself
+                        ? Confidence.CONSISTENT_WITH
+                        : Confidence.ESTABLISHED;
             case PREFILL_INTERFERENCE, RECOMPUTE -> warm ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH;
             default -> Confidence.ESTABLISHED;
         };
@@ -607,9 +597,10 @@ final class TokenJudge {
             String id = switch (part) {
                 case PREEMPTED_WAIT -> sequence.preemptedEventId;
                 case RECOMPUTE_OWN -> sequence.resumedEventId;
-                case PREFILL -> sequence.prefillEventId.isEmpty() || sequence.otherPrefillTokens == 0
-                        ? judged.eventId
-                        : sequence.prefillEventId;
+                case PREFILL ->
+                    sequence.prefillEventId.isEmpty() || sequence.otherPrefillTokens == 0
+                            ? judged.eventId
+                            : sequence.prefillEventId;
                 case RECOMPUTE_OTHER -> sequence.recomputeEventId;
                 case QUEUE_WAIT -> sequence.queuedEventId;
                 case HOST_CONTENTION, HOST_PAUSE -> state.threads.lastEventId;
