@@ -1,6 +1,7 @@
 package io.tokenstair.job.source;
 
 import java.util.Arrays;
+import org.apache.flink.api.common.typeinfo.TypeInfo;
 
 /**
  * One record as a source read it: the undecoded bytes of a log record, where they came from, and what their header says.
@@ -9,6 +10,7 @@ import java.util.Arrays;
  * keep it as long as they do not change it. The fields from {@code kindTag} on are read by {@link HeaderPeek} and are as far as
  * known only: bytes that are no log record have kind tag 0, an empty collector and no date.
  */
+@TypeInfo(RawRecordTypeInfo.Factory.class)
 public final class RawRecord {
     /** The event time of an undated record. */
     public static final long UNDATED = Long.MIN_VALUE;

@@ -1,6 +1,9 @@
 package io.tokenstair.job.source;
 
+import java.lang.reflect.Type;
+import java.util.Map;
 import org.apache.flink.api.common.serialization.SerializerConfig;
+import org.apache.flink.api.common.typeinfo.TypeInfoFactory;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
@@ -64,5 +67,16 @@ public final class RawRecordTypeInfo extends TypeInformation<RawRecord> {
     @Override
     public boolean canEqual(Object other) {
         return other instanceof RawRecordTypeInfo;
+    }
+
+    /** Finds the type wherever Flink meets the class. */
+    public static final class Factory extends TypeInfoFactory<RawRecord> {
+        /** For Flink. */
+        public Factory() {}
+
+        @Override
+        public TypeInformation<RawRecord> createTypeInfo(Type type, Map<String, TypeInformation<?>> genericParameters) {
+            return INSTANCE;
+        }
     }
 }

@@ -1,8 +1,13 @@
 package io.tokenstair.job.source;
 
 import io.tokenstair.event.EventHeader;
+import io.tokenstair.event.HandleAnnounced;
 import io.tokenstair.event.IdAliased;
 import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.Phase;
+import io.tokenstair.event.SequenceRow;
+import io.tokenstair.event.SequenceRows;
+import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.log.FolderLogWriter;
 import java.io.IOException;
@@ -27,6 +32,41 @@ public final class Records {
     public static LoggedEvent event(String collector, long sequence, @Nullable Long coarseEpochMillis) {
         EventHeader header = new EventHeader(collector, 7, sequence, collector + "/mono", sequence, coarseEpochMillis);
         return new LoggedEvent(header, new IdAliased("request-" + sequence, "alias-" + sequence, "engine"));
+    }
+
+    /** A step of a collector: none, one or two scheduled sequences, and now and then an announced handle. */
+    public static LoggedEvent step(String collector, long sequence) {
+        List<SequenceRow> rows = new ArrayList<>();
+        for (int i = 0; i < sequence % 3; i++) {
+            int token = (int) sequence;
+            rows.add(new SequenceRow(i, token, 1, 100 + token, 1, Phase.DECODE, null, null, null));
+        }
+        List<HandleAnnounced> announcements =
+                sequence % 5 == 0 ? List.of(new HandleAnnounced(0, "request-" + sequence)) : List.of();
+        EventHeader header = event(collector, sequence).header();
+        StepCompleted step = new StepCompleted(
+                collector + "-engine",
+                0,
+                sequence,
+                null,
+                null,
+                null,
+                sequence,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                announcements,
+                SequenceRows.of(rows));
+        return new LoggedEvent(header, step);
     }
 
     /** The record of {@link #event(String, long)}. */
