@@ -50,6 +50,7 @@ public class SequenceLife {
     public long deliveredTokens;
     /** Epoch less clock of the stamps of this sequence's tokens. */
     public @Nullable Long epochOffsetNanos;
+
     public SortedWindow deliveryWindow = new SortedWindow(128);
 
     public List<SlowGroup> groups = new ArrayList<>();
