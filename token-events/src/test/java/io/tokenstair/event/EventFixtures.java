@@ -146,7 +146,8 @@ public final class EventFixtures {
             case HOST_SAMPLED ->
                 new HostSampled("host-a", "engine", "scheduler", 88_000_000_000L, 1_500_000L, 0L, "engine-0");
             case CLOCK_SAMPLED ->
-                new ClockSampled("host-a/monotonic", "host-a/wall", MONOTONIC, EPOCH, MONOTONIC + 80, 1_000L);
+                new ClockSampled(
+                        "host-a/monotonic", "host-a/wall", MONOTONIC, EPOCH, MONOTONIC + 80, 1_000L, "engine-0");
             case COLLECTOR_GAP -> new CollectorGap("kv-events", 100, 104);
             case REJECTED -> new Rejected("client.jsonl", 17L, 4_096L, "not an object", "[1, 2");
         };

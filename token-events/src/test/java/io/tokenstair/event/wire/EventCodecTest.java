@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import com.sun.management.ThreadMXBean;
 import io.tokenstair.event.EventFixtures;
@@ -36,6 +38,19 @@ class EventCodecTest {
                 new LoggedEvent(EventFixtures.header(1), EventFixtures.sparse(kind)))) {
             assertThat(event.event().kind()).isEqualTo(kind);
             assertThat(EventCodec.decode(EventCodec.encode(event))).isEqualTo(event);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(EventKind.class)
+    void theFullEventOfEachKindHasEveryField(EventKind kind) throws WireException {
+        LogRecord record =
+                EventCodec.parse(EventCodec.encode(new LoggedEvent(EventFixtures.header(1), EventFixtures.full(kind))));
+        Message message = (Message) record.getField(LogRecord.getDescriptor().findFieldByNumber(kind.tag()));
+
+        for (FieldDescriptor field : message.getDescriptorForType().getFields()) {
+            boolean present = field.isRepeated() ? message.getRepeatedFieldCount(field) > 0 : message.hasField(field);
+            assertThat(present).as(field.getName()).isTrue();
         }
     }
 

@@ -10,6 +10,7 @@ import io.tokenstair.event.wire.proto.LogRecord;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -20,13 +21,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * The bytes of version 1 of the wire form, kept as files: what was once written must always be read the same. The files are never
- * refreshed. Those of a new kind are added by running this test with {@code -Dgolden.add=true}, which leaves the others alone.
+ * refreshed. A new kind, or a kind with a new field, gets a further file by running this test with {@code -Dgolden.add=true}, which
+ * leaves the others alone: {@code clock_sampled.bin}, then {@code clock_sampled-2.bin}, and so on.
  */
 class GoldenEventsTest {
     private static final Path GOLDEN = Path.of("src/test/resources/golden/wire-v1");
+    private static final String HINT = "run with -Dgolden.add=true to add the files of a new kind or field";
 
     @BeforeAll
-    static void addWhatIsMissing() throws IOException {
+    static void addWhatIsMissing() throws Exception {
         if (!Boolean.getBoolean("golden.add")) {
             return;
         }
@@ -36,45 +39,79 @@ class GoldenEventsTest {
         }
     }
 
-    private static void add(String name, LoggedEvent event) throws IOException {
-        if (!Files.exists(binary(name))) {
-            byte[] bytes = EventCodec.encode(event);
-            Files.write(binary(name), bytes);
-            Files.writeString(text(name), TextFormat.printer().printToString(LogRecord.parseFrom(bytes)));
+    private static void add(String base, LoggedEvent event) throws Exception {
+        List<String> names = names(base);
+        if (!names.isEmpty() && read(names.get(names.size() - 1)).equals(event)) {
+            return;
         }
+        String name = names.isEmpty() ? base : base + "-" + (names.size() + 1);
+        byte[] bytes = EventCodec.encode(event);
+        Files.write(binary(name), bytes, StandardOpenOption.CREATE_NEW);
+        Files.writeString(
+                text(name),
+                TextFormat.printer().printToString(LogRecord.parseFrom(bytes)),
+                StandardOpenOption.CREATE_NEW);
     }
 
     @ParameterizedTest
     @EnumSource(EventKind.class)
-    void theEventOfEachKindKeepsItsBytes(EventKind kind) throws Exception {
-        check(kind.wireName(), full(kind));
-        check(kind.wireName() + "-sparse", sparse(kind));
+    void theNewestBytesOfEachKindAreThoseOfItsEvent(EventKind kind) throws Exception {
+        checkNewest(kind.wireName(), full(kind));
+        checkNewest(kind.wireName() + "-sparse", sparse(kind));
     }
 
-    private static void check(String name, LoggedEvent expected) throws Exception {
-        assertThat(binary(name))
-                .as("run with -Dgolden.add=true to add the files of a new kind")
-                .exists();
-        byte[] golden = Files.readAllBytes(binary(name));
+    private static void checkNewest(String base, LoggedEvent expected) throws Exception {
+        List<String> names = names(base);
+        assertThat(names).as("%s: %s", base, HINT).isNotEmpty();
+        String newest = names.get(names.size() - 1);
+        assertThat(read(newest)).as("%s: %s", newest, HINT).isEqualTo(expected);
+        assertThat(EventCodec.encode(expected)).as(newest).isEqualTo(Files.readAllBytes(binary(newest)));
+    }
 
-        assertThat(EventCodec.decode(golden)).as(name).isEqualTo(expected);
-        assertThat(EventCodec.encode(expected)).as(name).isEqualTo(golden);
-        LogRecord readable = TextFormat.parse(Files.readString(text(name)), LogRecord.class);
-        assertThat(readable.toByteArray()).as("%s.txt", name).isEqualTo(golden);
+    @ParameterizedTest
+    @EnumSource(EventKind.class)
+    void allBytesEverWrittenAreReadAsTheirTextSaysAndWrittenTheSame(EventKind kind) throws Exception {
+        List<String> names = new ArrayList<>(names(kind.wireName()));
+        names.addAll(names(kind.wireName() + "-sparse"));
+        for (String name : names) {
+            byte[] golden = Files.readAllBytes(binary(name));
+            LogRecord readable = TextFormat.parse(Files.readString(text(name)), LogRecord.class);
+
+            assertThat(EventCodec.decode(golden)).as(name).isEqualTo(EventCodec.decode(readable));
+            assertThat(EventCodec.encode(EventCodec.decode(golden))).as(name).isEqualTo(golden);
+            assertThat(readable.toByteArray()).as("%s.txt", name).isEqualTo(golden);
+        }
     }
 
     @Test
     void thereIsNoFileWithoutAKind() throws IOException {
         List<String> expected = new ArrayList<>();
         for (EventKind kind : EventKind.values()) {
-            for (String name : List.of(kind.wireName(), kind.wireName() + "-sparse")) {
-                expected.add(name + ".bin");
-                expected.add(name + ".txt");
+            for (String base : List.of(kind.wireName(), kind.wireName() + "-sparse")) {
+                for (String name : names(base)) {
+                    expected.add(name + ".bin");
+                    expected.add(name + ".txt");
+                }
             }
         }
         try (Stream<Path> files = Files.list(GOLDEN)) {
             assertThat(files.map(file -> file.getFileName().toString())).containsExactlyInAnyOrderElementsOf(expected);
         }
+    }
+
+    /** The names of the files of this base, oldest first. */
+    private static List<String> names(String base) {
+        List<String> names = new ArrayList<>();
+        String name = base;
+        while (Files.exists(binary(name))) {
+            names.add(name);
+            name = base + "-" + (names.size() + 1);
+        }
+        return names;
+    }
+
+    private static LoggedEvent read(String name) throws Exception {
+        return EventCodec.decode(Files.readAllBytes(binary(name)));
     }
 
     private static LoggedEvent full(EventKind kind) {
