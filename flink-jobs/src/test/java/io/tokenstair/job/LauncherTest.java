@@ -119,7 +119,7 @@ class LauncherTest {
 
         assertThat(mains())
                 .containsExactly(
-                        "io.tokenstair.collect.vllm.ImportMain vllm-capture a dir --to SCRATCH/log",
+                        "io.tokenstair.collect.vllm.ImportMain vllm-capture a dir --log SCRATCH/log",
                         "io.tokenstair.job.JobMain archive --from SCRATCH/log --archive an archive"
                                 + " --summary SCRATCH/log/import-summary.json");
     }
