@@ -131,6 +131,18 @@ class DuckDbTest {
     }
 
     @Test
+    void theQueryOfTheDocumentationRuns() throws Exception {
+        writeResults();
+        String page = Files.readString(Path.of("..", "docs", "archive.md"));
+        int start = page.indexOf("```sql") + "```sql".length();
+        String sql = page.substring(start, page.indexOf(";", start)).replace("ARCHIVE", archive.toString());
+
+        assertThat(query(sql)).containsExactly("text 17 | 150 | 1950.00001365");
+        assertThat(query("SELECT make_timestamp_ns(1790000000000000123)"))
+                .containsExactly("2026-09-21 14:13:20.000000123");
+    }
+
+    @Test
     void viewsWorkOnAnArchiveWithoutTables() throws Exception {
         views();
 
