@@ -34,7 +34,7 @@ final class ArchiveFiles implements FileEnumerator {
         for (Path archive : archives) {
             FileSystem files = archive.getFileSystem();
             if (!files.exists(archive)) {
-                throw new IOException("Cannot read archive " + archive
+                throw new UnusableInputException("Cannot read archive " + archive
                         + ": there is no such folder; name the folder that import, run or replay wrote");
             }
             for (String table : RawTables.all()) {

@@ -51,7 +51,7 @@ final class FolderLogEnumerator implements SplitEnumerator<FolderLogSplit, Folde
     private List<String> discover() throws IOException {
         Path log = source.log();
         if (!Files.isDirectory(log)) {
-            throw new IOException("Cannot read the log " + log
+            throw new UnusableInputException("Cannot read the log " + log
                     + ": there is no such folder; give the folder that holds partition-0000");
         }
         List<String> partitions = new ArrayList<>();
@@ -62,7 +62,7 @@ final class FolderLogEnumerator implements SplitEnumerator<FolderLogSplit, Folde
             }
         }
         if (partitions.isEmpty() && !source.isUnbounded()) {
-            throw new IOException("Cannot read the log " + log
+            throw new UnusableInputException("Cannot read the log " + log
                     + ": it has no partition-NNNN folder; give the folder a collector wrote");
         }
         return partitions;

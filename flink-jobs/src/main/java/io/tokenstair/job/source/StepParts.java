@@ -80,8 +80,8 @@ final class StepParts implements ArchiveFormat.Rows {
         throw withoutStep(identity);
     }
 
-    private IOException withoutStep(StepIdentity identity) {
-        return new IOException(
+    private UnusableInputException withoutStep(StepIdentity identity) {
+        return new UnusableInputException(
                 "Cannot read " + hour + ": it lacks step " + identity
                         + ", whose sequences or handles are archived; replay when nothing writes the archive any more, or restore the file");
     }

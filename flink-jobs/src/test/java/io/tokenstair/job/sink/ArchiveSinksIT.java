@@ -76,7 +76,7 @@ class ArchiveSinksIT {
             }
         }
         StreamExecutionEnvironment env = environment(mode, 2);
-        env.enableCheckpointing(100);
+        env.enableCheckpointing(300);
         archive(env, FolderLogSource.bounded(log), archive);
         env.execute();
 

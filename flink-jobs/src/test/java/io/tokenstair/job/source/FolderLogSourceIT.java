@@ -79,6 +79,16 @@ class FolderLogSourceIT {
     }
 
     @Test
+    void aJobWhoseInputIsMissingIsNotRestarted() {
+        Configuration settings = new Configuration();
+        settings.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
+        settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, Integer.MAX_VALUE);
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(settings);
+        assertThatThrownBy(() -> read(env, FolderLogSource.unbounded(folder.resolve("nothing-here"))))
+                .hasStackTraceContaining("Cannot read the log");
+    }
+
+    @Test
     void anUnboundedReadSeesWhatIsAppendedAndPartitionsThatComeLater() throws Exception {
         try (FolderLogWriter first = new FolderLogWriter(folder, 0)) {
             append(first, 0, 0, 10);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
@@ -46,6 +47,11 @@ class RawRecordSerializerTest {
         byte[] bytes = written(RawRecord.of(new byte[] {1}, "", 0));
         bytes[bytes.length - 5] = (byte) 0x80;
         assertThatThrownBy(() -> read(bytes)).isInstanceOf(IOException.class).hasMessageContaining("Cannot read");
+    }
+
+    @Test
+    void flinkFindsTheTypeByItself() {
+        assertThat(TypeInformation.of(RawRecord.class)).isSameAs(RawRecordTypeInfo.INSTANCE);
     }
 
     @Test
