@@ -25,6 +25,9 @@ public final class Fields {
     /** Deepest nesting of a JSON record. */
     public static final int MAX_DEPTH = 64;
 
+    /** Most objects in one array. */
+    public static final int MAX_OBJECTS = 1 << 16;
+
     private static final ObjectReader JSON = new ObjectMapper(JsonFactory.builder()
                     .streamReadConstraints(StreamReadConstraints.builder()
                             .maxNestingDepth(MAX_DEPTH)
@@ -286,6 +289,9 @@ public final class Fields {
         }
         if (!node.isArray()) {
             throw refuse(name, "not an array");
+        }
+        if (node.size() > MAX_OBJECTS) {
+            throw refuse(name, node.size() + " entries, at most " + MAX_OBJECTS);
         }
         List<Fields> objects = new ArrayList<>(node.size());
         for (JsonNode element : node) {
