@@ -149,6 +149,11 @@ class LauncherTest {
     }
 
     @Test
+    void anUnknownFormatIsToldWhichThereAre() throws Exception {
+        assertRefused(tokenstair("import", "vllm", "d", "--archive", "a"), "unknown format: vllm. Formats: vllm-capture");
+    }
+
+    @Test
     void demoOnceReadsAnalysesAndPrints() throws Exception {
         assertThat(tokenstair("demo", "--once", "--out", folder.resolve("out").toString())
                         .exitCode())
