@@ -1,8 +1,10 @@
 package io.tokenstair.job.source;
 
 import java.util.Map;
+import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.api.connector.source.SourceReaderContext;
 import org.apache.flink.connector.base.source.reader.SingleThreadMultiplexSourceReaderBase;
+import org.apache.flink.core.io.InputStatus;
 
 /** Emits the records of one subtask's partitions and remembers the position after the last one emitted of each. */
 final class FolderLogSourceReader
@@ -18,6 +20,15 @@ final class FolderLogSourceReader
                 },
                 context.getConfiguration(),
                 context);
+    }
+
+    @Override
+    public InputStatus pollNext(ReaderOutput<RawRecord> output) throws Exception {
+        if (getNumberOfCurrentlyAssignedSplits() == 0) {
+            // Without a partition this subtask has no event time: the others must not wait for it.
+            output.markIdle();
+        }
+        return super.pollNext(output);
     }
 
     @Override

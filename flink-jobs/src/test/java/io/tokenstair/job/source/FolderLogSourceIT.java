@@ -22,8 +22,10 @@ import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.util.CloseableIterator;
+import org.apache.flink.util.Collector;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -104,6 +106,26 @@ class FolderLogSourceIT {
                 }
                 read.sort(null);
                 assertThat(read).isEqualTo(Records.expected(2, 25));
+            }
+        }
+    }
+
+    @Test
+    void aSubtaskWithoutAPartitionDoesNotHoldEventTimeBack() throws Exception {
+        try (FolderLogWriter writer = new FolderLogWriter(folder, 0)) {
+            append(writer, 0, 0, 20);
+            StreamExecutionEnvironment env = environment(4);
+            try (CloseableIterator<String> passed = env.fromSource(
+                            FolderLogSource.unbounded(folder),
+                            CollectorWatermarks.strategy(
+                                    Duration.ofSeconds(5), Duration.ofSeconds(60), Duration.ofHours(1)),
+                            "folder-log")
+                    .uid("folder-log")
+                    .keyBy(record -> record.collectorId, Types.STRING)
+                    .process(new SaysWhatEventTimeHasPassed())
+                    .uid("passed")
+                    .executeAndCollect()) {
+                assertThat(take(passed, 1)).containsExactly("passed " + Records.START_EPOCH_MILLIS);
             }
         }
     }
@@ -203,6 +225,21 @@ class FolderLogSourceIT {
             if (seen) {
                 armed.countDown();
             }
+        }
+    }
+
+    /** Sets a timer at each record's event time and says when it fires. */
+    private static final class SaysWhatEventTimeHasPassed extends KeyedProcessFunction<String, RawRecord, String> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void processElement(RawRecord record, Context context, Collector<String> out) {
+            context.timerService().registerEventTimeTimer(record.coarseEpochMillis);
+        }
+
+        @Override
+        public void onTimer(long epochMillis, OnTimerContext context, Collector<String> out) {
+            out.collect("passed " + epochMillis);
         }
     }
 }
