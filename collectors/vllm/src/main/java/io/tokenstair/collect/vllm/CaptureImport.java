@@ -173,7 +173,7 @@ final class CaptureImport {
             return message + ": no permission to read or write it; change its owner or mode";
         }
         if (e instanceof NoSuchFileException) {
-            return message + ": gone while it was read; import again";
+            return message + ": no such file or folder; check the path and that it can be made";
         }
         return (message == null ? e.getClass().getSimpleName() : message) + "; check the file system and import again";
     }

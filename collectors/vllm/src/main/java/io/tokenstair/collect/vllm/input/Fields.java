@@ -28,6 +28,8 @@ public final class Fields {
     /** Most objects in one array. */
     public static final int MAX_OBJECTS = 1 << 16;
 
+    private static final String CUT = "not valid JSON: it ends inside a value (cut?)";
+
     private static final ObjectReader JSON = new ObjectMapper(JsonFactory.builder()
                     .streamReadConstraints(StreamReadConstraints.builder()
                             .maxNestingDepth(MAX_DEPTH)
@@ -53,7 +55,7 @@ public final class Fields {
         try {
             node = JSON.readTree(bytes, 0, length);
         } catch (JsonEOFException e) {
-            throw new RejectedRecordException("not valid JSON: it ends inside a value (cut?)");
+            throw new RejectedRecordException(CUT);
         } catch (StreamConstraintsException e) {
             String problem = String.valueOf(e.getOriginalMessage());
             throw new RejectedRecordException(
@@ -63,6 +65,10 @@ public final class Fields {
         } catch (JsonProcessingException e) {
             // The parser's own message quotes the input, which may be text.
             String problem = String.valueOf(e.getOriginalMessage());
+            if (problem.startsWith("Unexpected end-of-input")
+                    || (e.getLocation() != null && e.getLocation().getColumnNr() > length)) {
+                throw new RejectedRecordException(CUT);
+            }
             throw new RejectedRecordException(
                     problem.startsWith("Duplicate")
                             ? "a JSON object with one field twice"
