@@ -129,9 +129,10 @@ final class PageAnswers {
 
     /** The token strip of a sequence, column by column. */
     void strip(Context context) {
-        SequenceKey key = SequenceKey.of(sequenceOf(context));
+        RequestAnalysis request = sequenceOf(context);
+        SequenceKey key = SequenceKey.of(request);
         int from = number(context, "from", 0);
-        int to = number(context, "to", Integer.MAX_VALUE);
+        int to = (int) Math.min(number(context, "to", Integer.MAX_VALUE), request.tokenCount());
         List<StripPlace> places = queries.strip(key, from, to, number(context, "places", PageQueries.MAX_PLACES));
         answer(context, json -> {
             numbers(json, "index", places, place -> (long) place.tokenIndex());

@@ -37,6 +37,7 @@ public final class PageServer implements AutoCloseable {
             "style.css",
             "app.js",
             "api.js",
+            "dom.js",
             "place.js",
             "requests.js",
             "strip.js",
