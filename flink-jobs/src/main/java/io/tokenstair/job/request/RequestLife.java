@@ -487,6 +487,9 @@ public final class RequestLife {
         sequence.hostCovered |= (token.flags & TokenBatch.HOST_COVERED) != 0;
         sequence.kvReported |= (token.flags & TokenBatch.KV_REPORTED) != 0;
         sequence.multiToken |= (token.flags & TokenBatch.SEVERAL) != 0;
+        if (token.tokenIndex == 0 && token.gapNanos != null && token.referenceNanos != null) {
+            sequence.firstLostNanos = token.gapNanos - token.referenceNanos;
+        }
         if (token.tokenIndex > 0 && token.gapNanos != null) {
             sequence.gapSumNanos += token.gapNanos;
             sequence.gapCount++;
@@ -984,7 +987,7 @@ public final class RequestLife {
                     index,
                     "prefix-hit-collapse",
                     Cause.PREFIX_HIT_COLLAPSE,
-                    Severity.WARNING,
+                    Severity.of(sequence.firstLostNanos, sequence.firstLostNanos, 1, sequence.tokenCount),
                     Confidence.ESTABLISHED,
                     "the same block hashes were stored, evicted and stored again",
                     sequence.prefixEvictedFor,

@@ -72,7 +72,7 @@ public class SequenceLife {
     public @Nullable String prefixEvictedFor;
     public List<String> prefixEvidence = new ArrayList<>();
 
-    public @Nullable Long firstGapNanos;
+    public long firstLostNanos;
     public long gapSumNanos;
     public long gapCount;
 
