@@ -10,11 +10,16 @@ from archive import PARTS
 def small_archive(tmp_path):
     """An archive of two requests. Request ``victim`` is preempted before its last token."""
     folder = tmp_path / "an archive's results"
-    parts = [f"part_{part}_nanos" for part in PARTS]
-    token_columns = ["request_id", "token_index", "gap_nanos", "cause"] + parts
+    parts = [f"part_{part.replace('-', '_')}_nanos" for part in PARTS]
+    texts = ("request_id", "cause", "confidence", "culprit_request_id")
+    token_columns = ["request_id", "lifetime", "sequence_index", "token_index", "step_id", "gap_nanos", "reference_nanos"]
+    token_columns += ["excess_nanos", "delivery_nanos", "cause", "confidence", "culprit_request_id"] + parts
+    token_columns += [f"delivery_{part}_nanos" for part in ("output", "gateway", "network", "client", "unexplained")]
 
     def token(request, index, gap, cause=None, **nanos):
-        return [request, index, gap, cause] + [nanos.get(part) for part in PARTS]
+        known = {"request_id": request, "lifetime": 0, "sequence_index": 0, "token_index": index, "gap_nanos": gap, "cause": cause}
+        known |= {f"part_{part}_nanos": value for part, value in nanos.items()}
+        return [known.get(column) for column in token_columns]
 
     tables = {
         "request_analysis": (["request_id", "token_count"], [["victim", 2], ["other", 1]]),
@@ -32,7 +37,7 @@ def small_archive(tmp_path):
     for name, (columns, rows) in tables.items():
         target = folder / f"table={name}" / "date=2026-01-01" / "hour=00"
         target.mkdir(parents=True)
-        types = ", ".join(f"{c} {'varchar' if c in ('request_id', 'cause') else 'bigint'}" for c in columns)
+        types = ", ".join(f"{c} {'varchar' if c in texts else 'bigint'}" for c in columns)
         connection.execute(f"create table {name} ({types})")
         connection.executemany(f"insert into {name} values ({', '.join('?' * len(columns))})", rows)
         file = str(target / "part-0.parquet").replace("'", "''")

@@ -8,6 +8,7 @@ package io.tokenstair.rule;
 public final class RuleException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private static final int SHOWN_COLUMNS = 120;
+    private static final int SHOWN_PROBLEM_LENGTH = 2000;
 
     private final String file;
     private final int line;
@@ -21,7 +22,8 @@ public final class RuleException extends RuntimeException {
      * @param sourceLine the line of the file; empty where it has none
      */
     public RuleException(String file, int line, int column, String problem, String sourceLine) {
-        super(file + ":" + line + ":" + column + ": " + printable(problem) + excerpt(line, column, sourceLine));
+        super(file + ":" + line + ":" + column + ": " + printable(clipped(problem))
+                + excerpt(line, column, sourceLine));
         this.file = file;
         this.line = line;
         this.column = column;
@@ -55,10 +57,17 @@ public final class RuleException extends RuntimeException {
                 + " ".repeat(number.length()) + " | " + " ".repeat(caret - from) + "^";
     }
 
-    /** Control characters become spaces, one for one, so that a rule file cannot steer a terminal or move the caret. */
+    private static String clipped(String problem) {
+        return problem.length() <= SHOWN_PROBLEM_LENGTH ? problem : problem.substring(0, SHOWN_PROBLEM_LENGTH) + "...";
+    }
+
+    /** Control and format characters become spaces, one for one, so that a rule file cannot steer a terminal or move the caret. */
     private static String printable(String text) {
         StringBuilder printed = new StringBuilder(text.length());
-        text.chars().forEach(c -> printed.append(Character.isISOControl(c) ? ' ' : (char) c));
+        text.chars().forEach(c -> {
+            boolean steers = Character.isISOControl(c) || Character.getType(c) == Character.FORMAT;
+            printed.append(steers ? ' ' : (char) c);
+        });
         return printed.toString();
     }
 }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -32,25 +33,16 @@ class DocReferencesTest {
     private static final Pattern PATH = Pattern.compile("(?:\\./)?([\\w.-]+(?:/[\\w.*=<>-]+)*/?)");
     private static final Set<String> SKIPPED_FOLDERS = Set.of(".git", "target", ".venv", ".tokenstair", ".idea");
 
-    /** Classes of the libraries that the documents speak of. */
-    private static final Set<String> FOREIGN_CLASSES = Set.of(
-            "KeyedProcessFunction",
-            "EventTimeSessionWindows",
-            "GlobalWindows",
-            "FileSink",
-            "KafkaSource",
-            "MiniCluster",
-            "HttpServer",
-            "NullAway",
-            "NullMarked",
-            "AssertJ",
-            "ArchUnit",
-            "DuckDB",
-            "TokenStair");
+    /** Classes of libraries that the documents speak of. */
+    private static final Set<String> FOREIGN_CLASSES =
+            Set.of("KeyedProcessFunction", "EventTimeSessionWindows", "GlobalWindows");
 
     @Test
     void everyClassThatIsNamedExists() throws IOException {
-        Set<String> classes = namesOfFiles(".java");
+        Set<String> classes = new HashSet<>();
+        for (Path source : files(".java")) {
+            classes.add(String.valueOf(source.getFileName()).replace(".java", ""));
+        }
         List<String> unknown = new ArrayList<>();
         for (Path document : documents()) {
             Matcher span = CODE_SPAN.matcher(textWithoutBlocks(document));
@@ -118,6 +110,41 @@ class DocReferencesTest {
         assertThat(unknown).as("commands named in README.md").isEmpty();
     }
 
+    @Test
+    void everyDocumentThatASourceNamesExists() throws IOException {
+        Pattern document = Pattern.compile("\\bdocs/[\\w/-]+\\.md\\b");
+        List<String> unknown = new ArrayList<>();
+        for (Path source : files(".java")) {
+            Matcher name = document.matcher(Files.readString(source));
+            while (name.find()) {
+                if (!Files.exists(ROOT.resolve(name.group()))) {
+                    unknown.add(ROOT.relativize(source) + ": " + name.group());
+                }
+            }
+        }
+        assertThat(unknown).as("documents named in sources").isEmpty();
+    }
+
+    @Test
+    void everyLibraryHasItsReason() throws IOException {
+        String reasons = Files.readString(ROOT.resolve("docs").resolve("dependencies.md"));
+        Pattern dependency =
+                Pattern.compile("<dependency>\\s*<groupId>([^<]+)</groupId>\\s*<artifactId>([^<]+)</artifactId>");
+        Set<String> unexplained = new TreeSet<>();
+        for (Path pom : files("pom.xml")) {
+            Matcher library = dependency.matcher(
+                    Files.readString(pom).replaceAll("(?s)<dependencyManagement>.*?</dependencyManagement>", ""));
+            while (library.find()) {
+                if (!library.group(1).equals("io.tokenstair") && !reasons.contains("`" + library.group(2) + "`")) {
+                    unexplained.add(library.group(2));
+                }
+            }
+        }
+        assertThat(unexplained)
+                .as("libraries without a line in docs/dependencies.md")
+                .isEmpty();
+    }
+
     private static List<Path> documents() throws IOException {
         List<Path> documents = new ArrayList<>();
         for (String name : List.of("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")) {
@@ -143,26 +170,25 @@ class DocReferencesTest {
         return names;
     }
 
-    private static Set<String> namesOfFiles(String ending) throws IOException {
-        Set<String> names = new HashSet<>();
+    /** Files of the source tree whose name ends so. */
+    private static List<Path> files(String ending) throws IOException {
+        List<Path> files = new ArrayList<>();
         Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-                boolean skipped = !folder.equals(ROOT)
-                        && SKIPPED_FOLDERS.contains(
-                                ROOT.relativize(folder).getFileName().toString());
+                boolean skipped =
+                        !folder.equals(ROOT) && SKIPPED_FOLDERS.contains(String.valueOf(folder.getFileName()));
                 return skipped ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
             }
 
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                String name = ROOT.relativize(file).getFileName().toString();
-                if (name.endsWith(ending)) {
-                    names.add(name.substring(0, name.length() - ending.length()));
+                if (String.valueOf(file.getFileName()).endsWith(ending)) {
+                    files.add(file);
                 }
                 return FileVisitResult.CONTINUE;
             }
         });
-        return names;
+        return files;
     }
 }

@@ -79,6 +79,17 @@ final class ParquetInput implements Closeable {
         }
     }
 
+    /** How many rows a local file has, by its footer. */
+    static long rowCount(Path path) {
+        try (SeekableInput input = SeekableInput.of(path);
+                ParquetFileReader file =
+                        ParquetFileReader.open(new InputAdapter(input, path.toString()), readOptions())) {
+            return file.getRecordCount();
+        } catch (IOException | RuntimeException | NoClassDefFoundError e) {
+            throw broken(path.toString(), e);
+        }
+    }
+
     private static ParquetReadOptions readOptions() {
         return HadoopFreeReadOptions.of(new PageCompression());
     }

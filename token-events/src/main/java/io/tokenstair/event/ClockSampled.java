@@ -34,7 +34,6 @@ public record ClockSampled(
         this(localClockId, remoteClockId, beforeNanos, remoteNanos, afterNanos, statedBoundNanos, null);
     }
 
-
     @Override
     public EventKind kind() {
         return EventKind.CLOCK_SAMPLED;

@@ -328,7 +328,8 @@ final class ConditionCompiler {
                 return null;
             }
             return switch (function) {
-                case "_+_", "_%_" -> commonUnit(expression, sign(function), operands);
+                case "_+_" -> sum(expression, operands);
+                case "_%_" -> commonUnit(expression, "%", operands);
                 case "_-_" -> difference(expression, operands);
                 case "-_" -> unitOf(operands.get(0));
                 case "_*_", "_/_" -> scaled(operands);
@@ -356,11 +357,25 @@ final class ConditionCompiler {
             return common;
         }
 
+        private @Nullable FieldUnit sum(CelExpr place, List<CelExpr> operands) {
+            FieldUnit left = unitOf(operands.get(0));
+            FieldUnit right = unitOf(operands.get(1));
+            if (left == FieldUnit.ENGINE_TIME && right == FieldUnit.ENGINE_TIME) {
+                throw where.errorAt(position(ast, place), "Cannot add two times of the engine's clock");
+            }
+            boolean shifted = left == FieldUnit.ENGINE_TIME && right == FieldUnit.DURATION
+                    || left == FieldUnit.DURATION && right == FieldUnit.ENGINE_TIME;
+            return shifted ? FieldUnit.ENGINE_TIME : commonUnit(place, "+", operands);
+        }
+
         private @Nullable FieldUnit difference(CelExpr place, List<CelExpr> operands) {
             FieldUnit left = unitOf(operands.get(0));
             FieldUnit right = unitOf(operands.get(1));
-            if (left == FieldUnit.ENGINE_TIME && right != null) {
-                return right == FieldUnit.ENGINE_TIME ? FieldUnit.DURATION : FieldUnit.ENGINE_TIME;
+            if (left == FieldUnit.ENGINE_TIME && right == FieldUnit.ENGINE_TIME) {
+                return FieldUnit.DURATION;
+            }
+            if (left == FieldUnit.ENGINE_TIME && right == FieldUnit.DURATION) {
+                return FieldUnit.ENGINE_TIME;
             }
             return commonUnit(place, "-", operands);
         }

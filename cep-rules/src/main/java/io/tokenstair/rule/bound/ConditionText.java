@@ -4,6 +4,7 @@ import io.tokenstair.rule.syntax.DurationLiteral;
 import io.tokenstair.rule.syntax.ScalarSyntax;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -65,7 +66,7 @@ final class ConditionText {
                 at = number(at, number);
             } else if (word.region(at, value.length()).lookingAt()) {
                 int end = word.end();
-                boolean raw = word.group().toLowerCase(java.util.Locale.ROOT).matches("r|rb|br");
+                boolean raw = word.group().toLowerCase(Locale.ROOT).matches("r|rb|br");
                 boolean quoted = end < value.length() && (value.charAt(end) == '"' || value.charAt(end) == '\'');
                 at = copy(at, quoted && raw ? quoteEnd(end, true) : end);
             } else {

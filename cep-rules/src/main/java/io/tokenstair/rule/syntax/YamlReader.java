@@ -129,8 +129,8 @@ final class YamlReader {
     private ScalarSyntax scalar(ScalarEvent event) {
         int offset = offset(event.getStartMark());
         if (event.getTag().isPresent()) {
-            throw source.error(
-                    offset, "Cannot use a YAML tag in a rule: " + event.getTag().get());
+            // Most likely a condition that begins with a negation.
+            throw source.error(offset, "Cannot use a YAML tag in a rule: put a text that begins with '!' in quotes");
         }
         ScalarStyle style = event.getScalarStyle();
         int contentOffset = switch (style) {

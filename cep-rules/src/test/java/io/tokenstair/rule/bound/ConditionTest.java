@@ -24,6 +24,7 @@ class ConditionTest {
                 "gap < 1m && gap < 1h",
                 "second.gap == gap",
                 "engineTime - first.engineTime == 60ms",
+                "engineTime - 60ms == first.engineTime && first.engineTime + 60ms == engineTime",
                 "contextTokens / 2 + 1024 == 2048",
                 "kvUsedRatio >= 0.75 && kvUsedBlocks < kvTotalBlocks",
                 "requestId.startsWith('r-') && first.requestId == \"it's \\\"r\\\"\"",

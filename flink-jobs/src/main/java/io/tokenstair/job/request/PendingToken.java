@@ -31,7 +31,8 @@ public class PendingToken {
     public PendingToken() {}
 
     /** The value of a part, or null. */
-    @Nullable Long part(int ordinal) {
+    @Nullable
+    Long part(int ordinal) {
         int bit = 1 << ordinal;
         return (partMask & bit) == 0 ? null : Long.valueOf(partNanos[Integer.bitCount(partMask & (bit - 1))]);
     }

@@ -49,6 +49,9 @@ public final class RequestLife {
     /** How long a silent request stays open, in event time. */
     public static final long GAP_MILLIS = 600_000;
 
+    /** How long the number of uses of an id is remembered after the last one closed, in event time. */
+    public static final long MEMORY_MILLIS = 3_600_000;
+
     /** Token index at which a held first token is sent. */
     private static final int FIRST_HELD_UNTIL = 32;
 
@@ -88,15 +91,18 @@ public final class RequestLife {
         }
     }
 
-    /** Closes what ended before this event time; no input at or before it will come. Returns true when nothing is open. */
+    /**
+     * Closes what ended before this event time; no input at or before it will come. Returns true when nothing need be remembered of
+     * the id.
+     */
     public boolean advance(long completeToMillis) {
         closeBefore(completeToMillis);
-        return state.open.isEmpty();
+        return state.open.isEmpty() && state.lastCloseMillis == Long.MIN_VALUE;
     }
 
-    /** When the next use of the id closes if nothing more comes; {@link Long#MAX_VALUE} when none is open. */
-    public long nextCloseMillis() {
-        long next = Long.MAX_VALUE;
+    /** When something ends for the id if nothing more comes; {@link Long#MAX_VALUE} when nothing will. */
+    public long nextEndMillis() {
+        long next = state.open.isEmpty() ? forgetMillis() : Long.MAX_VALUE;
         for (LifetimeState lifetime : state.open) {
             next = Math.min(next, closeMillis(lifetime));
         }
@@ -121,13 +127,29 @@ public final class RequestLife {
     private void closeBefore(long millis) {
         for (int i = 0; i < state.open.size(); ) {
             LifetimeState lifetime = state.open.get(i);
-            if (closeMillis(lifetime) < millis || millis == Long.MAX_VALUE) {
+            long closes = closeMillis(lifetime);
+            if (closes < millis || millis == Long.MAX_VALUE) {
                 state.open.remove(i);
                 close(lifetime);
+                state.lastCloseMillis = Math.max(state.lastCloseMillis, closes);
             } else {
                 i++;
             }
         }
+        if (state.open.isEmpty() && state.lastCloseMillis != Long.MIN_VALUE) {
+            state.aliases.clear();
+            if (forgetMillis() < millis) {
+                state.lifetimesSoFar = 0;
+                state.lastCloseMillis = Long.MIN_VALUE;
+            }
+        }
+    }
+
+    /** When the number of uses of the id is forgotten. */
+    public long forgetMillis() {
+        return state.lastCloseMillis == Long.MIN_VALUE || state.lastCloseMillis > Long.MAX_VALUE - MEMORY_MILLIS
+                ? Long.MAX_VALUE
+                : state.lastCloseMillis + MEMORY_MILLIS;
     }
 
     /** Closes everything: the input has ended. */
@@ -465,6 +487,9 @@ public final class RequestLife {
         sequence.hostCovered |= (token.flags & TokenBatch.HOST_COVERED) != 0;
         sequence.kvReported |= (token.flags & TokenBatch.KV_REPORTED) != 0;
         sequence.multiToken |= (token.flags & TokenBatch.SEVERAL) != 0;
+        if (token.tokenIndex == 0 && token.gapNanos != null && token.referenceNanos != null) {
+            sequence.firstLostNanos = token.gapNanos - token.referenceNanos;
+        }
         if (token.tokenIndex > 0 && token.gapNanos != null) {
             sequence.gapSumNanos += token.gapNanos;
             sequence.gapCount++;
@@ -674,7 +699,8 @@ public final class RequestLife {
     }
 
     /** Tokens that no engine record made: their gaps are differences of arrivals. */
-    private void deliveredOnly(LifetimeState lifetime, SequenceLife sequence, long first, long count, long arrivedNanos) {
+    private void deliveredOnly(
+            LifetimeState lifetime, SequenceLife sequence, long first, long count, long arrivedNanos) {
         for (long i = 0; i < count; i++) {
             PendingToken token = new PendingToken();
             token.tokenIndex = (int) (first + i);
@@ -837,8 +863,8 @@ public final class RequestLife {
             output.token(row(lifetime, sequence, first));
         }
         int index = sequenceIndex(lifetime, sequence);
-        boolean abortedByClient = "client-closed".equals(lifetime.outcome)
-                || "aborted-by-client".equals(sequence.endReason);
+        boolean abortedByClient =
+                "client-closed".equals(lifetime.outcome) || "aborted-by-client".equals(sequence.endReason);
         boolean failed = "http-error".equals(lifetime.outcome) || "failed".equals(lifetime.outcome);
         String endReason = abortedByClient
                 ? "aborted-by-client"
@@ -871,9 +897,8 @@ public final class RequestLife {
                 ? Long.valueOf(sequence.firstArrivedNanos - lifetime.sentNanos)
                 : null;
         Long tpot = sequence.gapCount > 0 ? Long.valueOf(sequence.gapSumNanos / sequence.gapCount) : null;
-        Long recomputed = !sequence.discardedKnown
-                ? null
-                : Long.valueOf(sequence.discardedTokens - sequence.resumedCachedTokens);
+        Long recomputed =
+                !sequence.discardedKnown ? null : Long.valueOf(sequence.discardedTokens - sequence.resumedCachedTokens);
         output.request(new RequestAnalysis(
                 requestId,
                 lifetime.ordinal,
@@ -922,8 +947,8 @@ public final class RequestLife {
                     null,
                     evidence(lifetime.completedEventId),
                     missing,
-                    "The client ended the stream after " + sequence.tokenCount + " tokens" + cite(lifetime.completedEventId)
-                            + "."));
+                    "The client ended the stream after " + sequence.tokenCount + " tokens"
+                            + cite(lifetime.completedEventId) + "."));
         }
         if (sequence.multiToken) {
             requestCauses.add(Cause.MULTI_TOKEN_CHUNK);
@@ -962,7 +987,7 @@ public final class RequestLife {
                     index,
                     "prefix-hit-collapse",
                     Cause.PREFIX_HIT_COLLAPSE,
-                    Severity.WARNING,
+                    Severity.of(sequence.firstLostNanos, sequence.firstLostNanos, 1, sequence.tokenCount),
                     Confidence.ESTABLISHED,
                     "the same block hashes were stored, evicted and stored again",
                     sequence.prefixEvictedFor,
@@ -1065,8 +1090,8 @@ public final class RequestLife {
                 null,
                 List.of(),
                 missing,
-                "The token time rose in " + verdict.riseCount() + " lasting steps beyond what the model expects: " + rises
-                        + (verdict.kvDriven() ? "." : "; cause unproven.")));
+                "The token time rose in " + verdict.riseCount() + " lasting steps beyond what the model expects: "
+                        + rises + (verdict.kvDriven() ? "." : "; cause unproven.")));
     }
 
     private Finding slowFinding(
@@ -1091,7 +1116,10 @@ public final class RequestLife {
                 group.tokens == 1
                         ? ""
                         : String.format(
-                                Locale.ROOT, ", most at token %d (%.1f ms)", group.worstTokenIndex, group.mostLostNanos / 1e6));
+                                Locale.ROOT,
+                                ", most at token %d (%.1f ms)",
+                                group.worstTokenIndex,
+                                group.mostLostNanos / 1e6));
         String narrative = group.worstChain.isEmpty() ? headline : headline + " " + String.join(" ", group.worstChain);
         return Findings.identified(new Finding(
                 "",

@@ -50,6 +50,7 @@ public class SequenceLife {
     public long deliveredTokens;
     /** Epoch less clock of the stamps of this sequence's tokens. */
     public @Nullable Long epochOffsetNanos;
+
     public SortedWindow deliveryWindow = new SortedWindow(128);
 
     public List<SlowGroup> groups = new ArrayList<>();
@@ -71,7 +72,7 @@ public class SequenceLife {
     public @Nullable String prefixEvictedFor;
     public List<String> prefixEvidence = new ArrayList<>();
 
-    public @Nullable Long firstGapNanos;
+    public long firstLostNanos;
     public long gapSumNanos;
     public long gapCount;
 

@@ -70,7 +70,8 @@ public final class StaircaseDetector {
      * @param expectedNanos what the model expects for it, in ns; 0 or less when not known, the token is then left out
      * @param kvEvents KV-pressure events since the token before: evictions, preemptions, recomputations, collapsed hit rate. They
      *     count even where the token is left out
-     * @return the rise that this token confirmed, which began at least {@value #SETTLE_TICKS} ticks ago; null when it confirmed none
+     * @return the rise that this token confirmed, which began at least {@value #SETTLE_TICKS} ticks ago; null when it confirmed none. A
+     *     fall soon after takes it back: {@link #verdict} has the rises that lasted
      */
     public static @Nullable Rise accept(
             StaircaseState state, int tokenIndex, long gapNanos, long expectedNanos, int kvEvents) {

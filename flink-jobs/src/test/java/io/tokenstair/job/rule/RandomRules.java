@@ -6,6 +6,7 @@ import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.RuleBinder;
 import io.tokenstair.rule.syntax.RuleParser;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +43,7 @@ final class RandomRules {
                     .append('\n');
             String where = condition(random, stage);
             if (where != null) {
-                text.append("    where: ").append(where).append('\n');
+                text.append("    where: |\n      ").append(where).append('\n');
             }
             if (stage > 0 && random.nextInt(3) == 0) {
                 text.append("    contiguity: strict\n");
@@ -105,7 +106,7 @@ final class RandomRules {
                     null,
                     List.of("c/1/" + random.nextInt(3))));
         }
-        java.util.Collections.shuffle(milestones, random);
+        Collections.shuffle(milestones, random);
         return milestones;
     }
 }

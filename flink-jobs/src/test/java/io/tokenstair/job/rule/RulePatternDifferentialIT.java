@@ -26,10 +26,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** flink-cep finds exactly what the oracle says, in both modes, at any parallelism, in any order of arrival. */
 class RulePatternDifferentialIT {
     private static final int SEQUENCES = 300;
-    private static final int RULES = 14;
+    private static final int RULES = 9;
 
     @ParameterizedTest
-    @CsvSource({"STREAMING, 1, 11", "STREAMING, 2, 12", "STREAMING, 4, 13", "BATCH, 2, 11"})
+    @CsvSource({"STREAMING, 1, 11", "STREAMING, 4, 12", "BATCH, 2, 11"})
     void cepFindsWhatTheOracleSays(RuntimeExecutionMode mode, int parallelism, int seed) throws Exception {
         List<BoundRule> rules = new ArrayList<>(RandomRules.rules(seed, RULES));
         rules.addAll(RuleLibrary.builtIn().rules());

@@ -7,7 +7,6 @@ import io.tokenstair.collect.vllm.input.RejectedRecordException;
 import io.tokenstair.collect.vllm.output.CollectorSpool;
 import io.tokenstair.collect.vllm.output.EventSpools;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -111,7 +110,7 @@ final class CaptureImport {
         CaptureClock clock = CaptureClock.sample(capture, meta);
         if (metaProblem != null) {
             LayerReader reader = reader("meta", capture, clock, importEvents);
-            reader.rejected(capture.sourceName(capture.folder().resolve(META_FILE)), null, metaProblem, null);
+            reader.rejected(META_FILE, null, metaProblem, null);
             count(reader.result(false));
         }
         StepsLayer steps = new StepsLayer(identity, meta, clock, collector(spools, StepsLayer.COLLECTOR, identity));
@@ -139,13 +138,7 @@ final class CaptureImport {
         if (file == null) {
             return CaptureMeta.UNKNOWN;
         }
-        byte[] bytes;
-        try (InputStream in = Files.newInputStream(file)) {
-            bytes = in.readNBytes(MAX_META_BYTES + 1);
-        }
-        if (bytes.length > MAX_META_BYTES) {
-            throw new RejectedRecordException("more than " + MAX_META_BYTES + " bytes");
-        }
+        byte[] bytes = CaptureFolder.readWhole(file, MAX_META_BYTES);
         return CaptureMeta.parse(Fields.parse(bytes, bytes.length));
     }
 
@@ -180,7 +173,7 @@ final class CaptureImport {
             return message + ": no permission to read or write it; change its owner or mode";
         }
         if (e instanceof NoSuchFileException) {
-            return message + ": gone while it was read; import again";
+            return message + ": no such file or folder; check the path and that it can be made";
         }
         return (message == null ? e.getClass().getSimpleName() : message) + "; check the file system and import again";
     }

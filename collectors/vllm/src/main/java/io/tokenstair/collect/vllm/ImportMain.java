@@ -47,11 +47,11 @@ public final class ImportMain {
     public static void main(String[] args) {
         PrintWriter out = new PrintWriter(System.out, true, Charset.defaultCharset());
         PrintWriter err = new PrintWriter(System.err, true, Charset.defaultCharset());
-        System.exit(run(out, err, System.console() != null, args));
+        System.exit(run(out, err, System.console() != null || Boolean.getBoolean("tokenstair.terminal"), args));
     }
 
     /** Runs the command and returns its exit code. */
-    static int run(PrintWriter out, PrintWriter err, boolean terminal, String... args) {
+    public static int run(PrintWriter out, PrintWriter err, boolean terminal, String... args) {
         CommandLine commandLine = new CommandLine(new ImportMain())
                 .setOut(out)
                 .setErr(err)
@@ -79,20 +79,24 @@ public final class ImportMain {
     @Command(
             name = "vllm-capture",
             description = {
-                "Imports folders with the recording of a vLLM run. Any file may be missing, plain or gzipped (.gz).",
+                "Imports folders with the recording of a vLLM run. Any file may be",
+                "missing; each may be plain or gzipped (.gz).",
                 "",
-                "  steps.jsonl       engine steps: which step made each token, phases, preemptions, queueing",
-                "  client.jsonl      requests and stream chunks as a client saw them: delivery, TTFT",
-                "  kv_events.jsonl   KV blocks stored and evicted (kv_replay.jsonl fills what was missed)",
-                "  otlp_spans/       request spans: second names of requests, stage times",
+                "  steps.jsonl       engine steps: which step made each token, queueing,",
+                "                    preemptions, recomputation, KV blocks in use",
+                "  client.jsonl      requests and chunks as a client saw them",
+                "  kv_events.jsonl   KV blocks stored and evicted",
+                "  kv_replay.jsonl   KV messages that kv_events.jsonl missed",
+                "  otlp_spans/       request spans, second names of requests",
                 "  metrics_*.prom    scrapes of /metrics",
-                "  host_sched.jsonl  time the engine's threads ran or waited for a core",
-                "  statlog.jsonl     prefix cache look-ups, those of resumed requests among them",
+                "  host_sched.jsonl  engine threads: time on a core, time waiting for one",
+                "  statlog.jsonl     prefix cache look-ups, resumed requests apart",
                 "  meta.json         versions, flags, begin and end of the load",
                 "",
-                "Without steps.jsonl no token can be tied to a step: gaps are known, their causes are not. Without",
-                "client.jsonl delivery is unknown. KV events and metrics carry no request. Nothing here tells GPU",
-                "kernels or the network. Prompts, generated text and token ids are not taken over.",
+                "Without steps.jsonl the gaps between tokens are known, their causes are",
+                "not. Without client.jsonl delivery is not known. KV events and metrics",
+                "name no request. Nothing here tells GPU kernels or the network. Prompts,",
+                "generated text and token ids are not taken over.",
                 ""
             },
             footer = {"", "Example:", "  import vllm-capture captures/quiet --log ./log"})
@@ -103,7 +107,11 @@ public final class ImportMain {
         @Parameters(arity = "1..*", paramLabel = "DIR", description = "Folders of captures.")
         private List<Path> folders;
 
-        @Option(names = "--log", required = true, paramLabel = "LOGDIR", description = "Folder for the events; new.")
+        @Option(
+                names = {"--log", "--to"},
+                required = true,
+                paramLabel = "LOGDIR",
+                description = "Folder for the events; new.")
         private Path log;
 
         @Option(names = "--strict", description = "Exit with 3 when something was rejected.")
@@ -146,6 +154,8 @@ public final class ImportMain {
                 return failed(err, String.valueOf(e.getMessage()), e);
             } catch (IOException e) {
                 return failed(err, CaptureImport.problem(e), e);
+            } catch (RuntimeException e) {
+                return failed(err, "Cannot import: " + e + "; report this with the output of --debug", e);
             }
         }
 

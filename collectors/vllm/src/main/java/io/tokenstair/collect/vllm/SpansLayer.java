@@ -9,10 +9,7 @@ import io.tokenstair.collect.vllm.output.CollectorSpool;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.IdAliased;
 import io.tokenstair.event.SpanRecorded;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +17,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,8 +58,9 @@ final class SpansLayer {
                 if (beside != null) {
                     sidecar = sidecar(beside, beside.equals(file));
                 }
-                ExportTraceServiceRequest spans =
-                        protobuf.containsKey(request.getKey()) ? parse(bytes(file)) : OtlpJson.request(sidecar);
+                ExportTraceServiceRequest spans = protobuf.containsKey(request.getKey())
+                        ? parse(CaptureFolder.readWhole(file, MAX_REQUEST_BYTES))
+                        : OtlpJson.request(sidecar);
                 reader.accepted(accept(spans, sidecar));
             } catch (RejectedRecordException e) {
                 reader.rejected(reader.capture().sourceName(file), null, e.reason(), null);
@@ -84,7 +81,7 @@ final class SpansLayer {
     /** The JSON of a request; null when it cannot be read and only its stamps were wanted. */
     private static @Nullable Fields sidecar(Path file, boolean needed) throws IOException, RejectedRecordException {
         try {
-            byte[] json = bytes(file);
+            byte[] json = CaptureFolder.readWhole(file, MAX_REQUEST_BYTES);
             return Fields.parse(json, json.length);
         } catch (RejectedRecordException e) {
             if (needed) {
@@ -92,26 +89,6 @@ final class SpansLayer {
             }
             return null;
         }
-    }
-
-    private static byte[] bytes(Path file) throws IOException, RejectedRecordException {
-        byte[] raw;
-        try (InputStream in = Files.newInputStream(file)) {
-            raw = in.readNBytes(MAX_REQUEST_BYTES + 1);
-        }
-        boolean zipped = file.getFileName().toString().endsWith(".gz")
-                || (raw.length > 1 && raw[0] == 0x1f && raw[1] == (byte) 0x8b);
-        if (zipped) {
-            try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(raw))) {
-                raw = in.readNBytes(MAX_REQUEST_BYTES + 1);
-            } catch (IOException e) {
-                throw new RejectedRecordException("the gzip file is cut or damaged");
-            }
-        }
-        if (raw.length > MAX_REQUEST_BYTES) {
-            throw new RejectedRecordException("an export request of more than " + MAX_REQUEST_BYTES + " bytes");
-        }
-        return raw;
     }
 
     private static ExportTraceServiceRequest parse(byte[] bytes) throws RejectedRecordException {

@@ -318,7 +318,8 @@ final class StepsLayer {
                         clockNanos,
                         wallNanos,
                         clockNanos,
-                        CLOCK_BOUND_NANOS));
+                        CLOCK_BOUND_NANOS,
+                        identity.engineId()));
     }
 
     private void add(long clockNanos, @Nullable Long wallMillis, Event event) throws IOException {

@@ -1,12 +1,15 @@
 package io.tokenstair.collect.vllm.input;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +62,29 @@ public final class CaptureFolder {
             }
         }
         return List.copyOf(found.values());
+    }
+
+    /**
+     * All bytes of a small file, unzipped where its name ends with {@code .gz}.
+     *
+     * @throws RejectedRecordException when it holds more than {@code maxBytes}, or its gzip stream is cut or damaged
+     */
+    public static byte[] readWhole(Path file, int maxBytes) throws IOException, RejectedRecordException {
+        byte[] bytes;
+        try (InputStream in = Files.newInputStream(file)) {
+            bytes = in.readNBytes(maxBytes + 1);
+        }
+        if (file.getFileName().toString().endsWith(".gz")) {
+            try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(bytes))) {
+                bytes = in.readNBytes(maxBytes + 1);
+            } catch (IOException e) {
+                throw new RejectedRecordException("the gzip file is cut or damaged");
+            }
+        }
+        if (bytes.length > maxBytes) {
+            throw new RejectedRecordException("more than " + maxBytes + " bytes");
+        }
+        return bytes;
     }
 
     /** The name of a file without {@code .gz}. */

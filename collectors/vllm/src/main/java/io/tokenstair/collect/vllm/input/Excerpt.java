@@ -178,7 +178,7 @@ public final class Excerpt {
                             at = text.indexOf(':', at) + 1;
                             passOver();
                         }
-                    } else if (shown) {
+                    } else if (shown && afterColon()) {
                         appendLiteral(literal);
                     } else {
                         out.append(HIDDEN);
@@ -193,6 +193,15 @@ public final class Excerpt {
                     at++;
                 }
             }
+        }
+
+        /** Text is shown only as the value of a name, never where a broken line has it stray. */
+        private boolean afterColon() {
+            int i = out.length() - 1;
+            while (i >= 0 && out.charAt(i) == ' ') {
+                i--;
+            }
+            return i >= 0 && out.charAt(i) == ':';
         }
 
         private void appendLiteral(String literal) {

@@ -25,6 +25,11 @@ public final class Fields {
     /** Deepest nesting of a JSON record. */
     public static final int MAX_DEPTH = 64;
 
+    /** Most objects in one array. */
+    public static final int MAX_OBJECTS = 1 << 16;
+
+    private static final String CUT = "not valid JSON: it ends inside a value (cut?)";
+
     private static final ObjectReader JSON = new ObjectMapper(JsonFactory.builder()
                     .streamReadConstraints(StreamReadConstraints.builder()
                             .maxNestingDepth(MAX_DEPTH)
@@ -50,7 +55,7 @@ public final class Fields {
         try {
             node = JSON.readTree(bytes, 0, length);
         } catch (JsonEOFException e) {
-            throw new RejectedRecordException("not valid JSON: it ends inside a value (cut?)");
+            throw new RejectedRecordException(CUT);
         } catch (StreamConstraintsException e) {
             String problem = String.valueOf(e.getOriginalMessage());
             throw new RejectedRecordException(
@@ -60,6 +65,10 @@ public final class Fields {
         } catch (JsonProcessingException e) {
             // The parser's own message quotes the input, which may be text.
             String problem = String.valueOf(e.getOriginalMessage());
+            if (problem.startsWith("Unexpected end-of-input")
+                    || (e.getLocation() != null && e.getLocation().getColumnNr() > length)) {
+                throw new RejectedRecordException(CUT);
+            }
             throw new RejectedRecordException(
                     problem.startsWith("Duplicate")
                             ? "a JSON object with one field twice"
@@ -286,6 +295,9 @@ public final class Fields {
         }
         if (!node.isArray()) {
             throw refuse(name, "not an array");
+        }
+        if (node.size() > MAX_OBJECTS) {
+            throw refuse(name, node.size() + " entries, at most " + MAX_OBJECTS);
         }
         List<Fields> objects = new ArrayList<>(node.size());
         for (JsonNode element : node) {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The spools of all collectors of an import, and the log they become: one partition in {@link EventHeader#ORDER}. */
@@ -41,8 +42,29 @@ public final class EventSpools implements Closeable {
         return runFolder.resolve("run-" + runCount++);
     }
 
-    /** Writes all events as partition 0 of the log and returns their number. */
+    /** Writes all events as partition 0 of the log and returns their number. Leaves no half a partition where that fails. */
     public long write() throws IOException {
+        try {
+            return merge();
+        } catch (IOException e) {
+            deletePartition();
+            throw e;
+        }
+    }
+
+    private void deletePartition() throws IOException {
+        Path partition = log.resolve("partition-0000");
+        if (Files.isDirectory(partition)) {
+            try (Stream<Path> segments = Files.list(partition)) {
+                for (Path segment : (Iterable<Path>) segments::iterator) {
+                    Files.delete(segment);
+                }
+            }
+            Files.delete(partition);
+        }
+    }
+
+    private long merge() throws IOException {
         PriorityQueue<CollectorSpool.Cursor> heads =
                 new PriorityQueue<>(Comparator.comparing(CollectorSpool.Cursor::header, EventHeader.ORDER));
         for (CollectorSpool spool : spools) {

@@ -1,0 +1,128 @@
+package io.tokenstair.look;
+
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.cause.Severity;
+import io.tokenstair.look.archive.FindingFilter;
+import io.tokenstair.look.archive.ResultArchive;
+import io.tokenstair.look.archive.RowCursor;
+import io.tokenstair.look.json.FindingJson;
+import io.tokenstair.look.json.JsonWriter;
+import io.tokenstair.look.text.FindingsText;
+import io.tokenstair.look.text.Quantity;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Prints the findings of an archive. */
+@Command(
+        name = "findings",
+        description = "What rules and detectors concluded: what, where, how bad, why.",
+        sortOptions = false,
+        footer = {
+            "",
+            "Exit codes: 0 done; 1 done, and --fail-on found such a finding; 2 wrong usage or unreadable input.",
+            "",
+            "Example:",
+            "  tokenstair findings --archive out --severity warning"
+        })
+final class FindingsCommand implements Callable<Integer> {
+    private final CommandOutput output;
+
+    @Mixin
+    private ReadingOptions options = new ReadingOptions();
+
+    @Option(names = "--request", paramLabel = "ID", description = "Of this request only: its id or an alias.")
+    private @Nullable String request;
+
+    @Option(
+            names = "--since",
+            paramLabel = "T",
+            description =
+                    "That lasted until T or later: 2026-11-29, 2026-11-29T10:00:00Z, or a span back from the newest"
+                            + " record such as 15m, 2h, 1d.")
+    private @Nullable String since;
+
+    @Option(names = "--severity", paramLabel = "S", description = "At least this severe: info, warning, critical.")
+    private @Nullable Severity severity;
+
+    @Option(
+            names = "--fail-on",
+            paramLabel = "SEVERITY",
+            description = "Exit with 1 when a printed finding is at least this severe.")
+    private @Nullable Severity failOn;
+
+    @Option(names = "--format", paramLabel = "text|json", description = "text (default), or json: one object a line.")
+    private ReadingOptions.Format format = ReadingOptions.Format.text;
+
+    private boolean failed;
+
+    FindingsCommand(CommandOutput output) {
+        this.output = output;
+    }
+
+    @Override
+    public Integer call() {
+        try (ResultArchive archive = options.open()) {
+            ReadingOptions.demandKnown(archive, request);
+            Long sinceEpochNanos = since == null ? null : Since.epochNanos(since, archive.newestEpochNanos());
+            FindingFilter filter = new FindingFilter(request, severity, sinceEpochNanos);
+            if (failOn != null) {
+                // Asked before printing, so that a reader that goes away does not change the exit code.
+                Severity atLeast = severity != null && severity.compareTo(failOn) > 0 ? severity : failOn;
+                try (RowCursor<Finding> failing =
+                        archive.findingsBySeverity(new FindingFilter(request, atLeast, sinceEpochNanos), 1, 0)) {
+                    failed = failing.hasNext();
+                }
+            }
+            if (format == ReadingOptions.Format.json) {
+                printJson(archive, filter);
+            } else {
+                printText(archive, filter);
+            }
+        }
+        return failed ? 1 : 0;
+    }
+
+    private void printJson(ResultArchive archive, FindingFilter filter) {
+        output.bytes(out -> {
+            try (JsonWriter json = new JsonWriter(out, false);
+                    RowCursor<Finding> findings = archive.findings(filter)) {
+                while (findings.hasNext()) {
+                    FindingJson.write(json, findings.next());
+                    json.endLine();
+                }
+            }
+        });
+    }
+
+    private void printText(ResultArchive archive, FindingFilter filter) {
+        output.text(terminal -> {
+            FindingsText.header(terminal, options.archive().toString(), archive.summary());
+            long shown = 0;
+            try (RowCursor<Finding> findings = archive.findingsBySeverity(filter, Long.MAX_VALUE, 0)) {
+                while (findings.hasNext()) {
+                    FindingsText.finding(terminal, findings.next());
+                    shown++;
+                }
+            }
+            boolean filtered = !filter.equals(FindingFilter.ALL);
+            if (filtered) {
+                terminal.line();
+                String undated = "";
+                if (filter.sinceEpochNanos() != null) {
+                    long hidden = archive.undatedFindings(filter);
+                    undated = hidden == 0
+                            ? ""
+                            : String.format(
+                                    Locale.ROOT,
+                                    "; %s left out by --since",
+                                    Quantity.counted(hidden, "undated finding"));
+                }
+                terminal.line(Quantity.counted(shown, "finding") + " shown" + undated);
+            }
+        });
+    }
+}

@@ -1,0 +1,138 @@
+package io.tokenstair.look.archive;
+
+import io.tokenstair.archive.ResultTables;
+import io.tokenstair.archive.TableSchema;
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.StepAnalysis;
+import io.tokenstair.archive.result.TokenAnalysis;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A result table of an archive: its name, its columns and how a row becomes the record of the table. Columns are named after the
+ * record components in snake case. The order of columns in a row is that of the components.
+ *
+ * @param <R> the record of a row
+ */
+public final class ResultTable<R extends Record> {
+    /** One row per output token. */
+    public static final ResultTable<TokenAnalysis> TOKENS = new ResultTable<>(ResultTables.TOKEN_ANALYSIS);
+    /** One row per sequence of a request. */
+    public static final ResultTable<RequestAnalysis> REQUESTS = new ResultTable<>(ResultTables.REQUEST_ANALYSIS);
+    /** One row per conclusion of a rule or detector. */
+    public static final ResultTable<Finding> FINDINGS = new ResultTable<>(ResultTables.FINDING);
+    /** One row per engine step. */
+    public static final ResultTable<StepAnalysis> STEPS = new ResultTable<>(ResultTables.STEP_ANALYSIS);
+    /** One row per layer that could report. */
+    public static final ResultTable<LayerReport> LAYERS = new ResultTable<>(ResultTables.LAYER_REPORT);
+
+    /** The tables that the commands and the page read. */
+    public static final List<ResultTable<?>> ALL = List.of(TOKENS, REQUESTS, FINDINGS, STEPS, LAYERS);
+
+    /**
+     * A column.
+     *
+     * @param name its name in the files
+     * @param sqlType the type it is read as
+     */
+    record Column(String name, String sqlType) {}
+
+    private final String name;
+    private final Constructor<R> constructor;
+    private final List<Column> columns;
+
+    private ResultTable(TableSchema<R> schema) {
+        this.name = schema.table();
+        Class<R> rowType = schema.recordType();
+        RecordComponent[] components = rowType.getRecordComponents();
+        this.columns = Arrays.stream(components)
+                .map(component -> new Column(snakeCase(component.getName()), sqlType(component)))
+                .toList();
+        try {
+            this.constructor = rowType.getDeclaredConstructor(
+                    Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new));
+        } catch (NoSuchMethodException absent) {
+            throw new IllegalStateException("Cannot find the constructor of " + rowType, absent);
+        }
+    }
+
+    /** The name of the table, as in its folder. */
+    public String name() {
+        return name;
+    }
+
+    List<Column> columns() {
+        return columns;
+    }
+
+    /** The columns for a select, in component order, each with the prefix: {@code t.request_id, t.lifetime}. */
+    String selectList(String prefix) {
+        return columns.stream().map(column -> prefix + "." + column.name()).collect(Collectors.joining(", "));
+    }
+
+    /** The record of the current row of a result whose columns begin with {@link #selectList}. */
+    R row(ResultSet result) throws SQLException {
+        @Nullable Object[] values = new @Nullable Object[columns.size()];
+        for (int position = 0; position < values.length; position++) {
+            Object value = result.getObject(position + 1);
+            values[position] = value instanceof java.sql.Array array ? listOf(array) : value;
+            if (value == null && columns.get(position).sqlType().endsWith("[]")) {
+                values[position] = List.of();
+            }
+        }
+        try {
+            return constructor.newInstance(values);
+        } catch (ReflectiveOperationException | IllegalArgumentException refused) {
+            throw new UnusableInputException(
+                    "Cannot read a row of table " + name + ": a column that must be present is empty. Write the results"
+                            + " again with: tokenstair replay",
+                    refused);
+        }
+    }
+
+    private static List<Object> listOf(java.sql.Array array) throws SQLException {
+        Object[] elements = (Object[]) array.getArray();
+        List<Object> list = new ArrayList<>(elements.length);
+        for (Object element : elements) {
+            if (element != null) {
+                list.add(element);
+            }
+        }
+        return list;
+    }
+
+    private static String snakeCase(String componentName) {
+        return componentName.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+    }
+
+    private static String sqlType(RecordComponent component) {
+        Class<?> type = component.getType();
+        if (type == String.class) {
+            return "VARCHAR";
+        }
+        if (type == int.class || type == Integer.class) {
+            return "INTEGER";
+        }
+        if (type == long.class || type == Long.class) {
+            return "BIGINT";
+        }
+        if (type == boolean.class || type == Boolean.class) {
+            return "BOOLEAN";
+        }
+        if (type == List.class && component.getGenericType() instanceof ParameterizedType listType) {
+            return listType.getActualTypeArguments()[0] == String.class ? "VARCHAR[]" : "BIGINT[]";
+        }
+        throw new IllegalStateException("Cannot map the type of component " + component);
+    }
+}

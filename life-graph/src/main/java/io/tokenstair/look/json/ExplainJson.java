@@ -1,0 +1,116 @@
+package io.tokenstair.look.json;
+
+import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.TokenAnalysis;
+import java.io.IOException;
+import java.util.List;
+
+/** The JSON form of a sequence and of a token. */
+public final class ExplainJson {
+    private ExplainJson() {}
+
+    /** Begins a sequence's object, with its fields up to {@code tokens}, whose elements follow. */
+    public static void begin(JsonWriter json, RequestAnalysis request) throws IOException {
+        json.beginObject();
+        fields(json, request);
+        json.beginArray("tokens");
+    }
+
+    /** Ends what {@link #begin} began. */
+    public static void end(JsonWriter json) throws IOException {
+        json.endArray();
+        json.endObject();
+    }
+
+    /** Writes the fields of a sequence into the open object. */
+    public static void fields(JsonWriter json, RequestAnalysis request) throws IOException {
+        json.text("requestId", request.requestId());
+        json.number("lifetime", request.lifetime());
+        json.number("sequenceIndex", request.sequenceIndex());
+        json.texts("aliases", request.aliases());
+        json.texts("engines", request.engines());
+        json.text("state", request.state());
+        json.text("endReason", request.endReason());
+        json.number("ttftNanos", request.ttftNanos());
+        json.number("tpotNanos", request.tpotNanos());
+        json.number("tokenCount", request.tokenCount());
+        json.number("promptTokens", request.promptTokens());
+        json.number("cachedTokens", request.cachedTokens());
+        json.number("preemptions", request.preemptions());
+        json.number("recomputedTokens", request.recomputedTokens());
+        json.texts("requestCauses", request.requestCauses());
+        json.flag("warmup", request.warmup());
+        json.epoch("fromEpochNanos", request.fromEpochNanos());
+        json.epoch("toEpochNanos", request.toEpochNanos());
+        json.number("priority", request.priority());
+        json.text("errorType", request.errorType());
+        json.texts("missingLayers", request.missingLayers());
+    }
+
+    /** Writes one token as an object. */
+    public static void token(JsonWriter json, TokenAnalysis token) throws IOException {
+        json.beginObject();
+        tokenFields(json, token);
+        json.endObject();
+    }
+
+    /** Writes the fields of a token into the open object. */
+    public static void tokenFields(JsonWriter json, TokenAnalysis token) throws IOException {
+        json.number("index", token.tokenIndex());
+        json.number("stepId", token.stepId());
+        json.epoch("producedEpochNanos", token.producedEpochNanos());
+        json.epoch("deliveredEpochNanos", token.deliveredEpochNanos());
+        json.number("boundNanos", token.boundNanos());
+        json.text("gapBasis", token.gapBasis());
+        json.number("gapNanos", token.gapNanos());
+        json.number("expectedNanos", token.expectedNanos());
+        json.number("referenceNanos", token.referenceNanos());
+        json.number("excessNanos", token.excessNanos());
+        json.number("contextTokens", token.contextTokens());
+        json.number("batchSequences", token.batchSequences());
+        json.text("state", token.state());
+        json.text("cause", token.cause());
+        json.text("culpritRequestId", token.culpritRequestId());
+        if (token.confidence() != null) {
+            json.beginObject("confidence");
+            json.text("level", token.confidence());
+            json.text("why", token.confidenceWhy());
+            json.endObject();
+        }
+        List<TokenParts.NamedPart> parts = TokenParts.ofGap(token);
+        if (!parts.isEmpty()) {
+            json.beginArray("parts");
+            for (TokenParts.NamedPart part : parts) {
+                json.beginObject();
+                json.text("part", part.name());
+                json.number("nanos", part.nanos());
+                json.texts("evidence", part.evidence());
+                json.endObject();
+            }
+            json.endArray();
+        }
+        json.number("deliveryNanos", token.deliveryNanos());
+        List<TokenParts.NamedPart> deliveryParts = TokenParts.ofDelivery(token);
+        if (!deliveryParts.isEmpty()) {
+            json.beginArray("deliveryParts");
+            for (TokenParts.NamedPart part : deliveryParts) {
+                json.beginObject();
+                json.text("part", part.name());
+                json.number("nanos", part.nanos());
+                json.endObject();
+            }
+            json.endArray();
+        }
+        json.text("deliveryCause", token.deliveryCause());
+        json.beginArray("chain");
+        for (String archived : token.chain()) {
+            EvidenceSentence sentence = EvidenceSentence.parse(archived);
+            json.beginObject();
+            json.text("text", sentence.text());
+            json.texts("evidence", sentence.evidence());
+            json.endObject();
+        }
+        json.endArray();
+        json.texts("missingLayers", token.missingLayers());
+    }
+}

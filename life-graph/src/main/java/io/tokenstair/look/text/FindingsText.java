@@ -1,0 +1,179 @@
+package io.tokenstair.look.text;
+
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.look.archive.ArchiveSummary;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** The text form of {@code findings}: the archive in a few lines, then the findings, most severe first. */
+public final class FindingsText {
+    private static final int MARGIN = 12;
+    private static final int SHOWN_PARTS = 4;
+
+    private FindingsText() {}
+
+    /** Writes the archive in numbers. */
+    public static void header(Terminal terminal, String archiveName, ArchiveSummary summary) throws IOException {
+        row(terminal, "archive", Terminal.safe(archiveName));
+        if (summary.fromEpochNanos() != null && summary.toEpochNanos() != null) {
+            row(
+                    terminal,
+                    "time",
+                    Quantity.stamp(summary.fromEpochNanos()) + " to " + Quantity.stamp(summary.toEpochNanos()));
+        }
+        String requests = Quantity.count(summary.requests());
+        if (summary.sequences() != summary.requests()) {
+            requests += " with " + Quantity.counted(summary.sequences(), "sequence");
+        }
+        if (summary.sequencesWithoutToken() > 0) {
+            requests += ", " + Quantity.count(summary.sequencesWithoutToken()) + " without a token";
+        }
+        row(terminal, "requests", requests);
+        String tokens = Quantity.count(summary.tokens()) + ", " + Quantity.count(summary.slowTokens()) + " slow";
+        if (summary.slowTokens() > 0) {
+            tokens += " (" + Quantity.share(summary.slowTokens(), summary.tokens()) + ")";
+        }
+        if (summary.lateTokens() > 0) {
+            tokens += ", " + Quantity.count(summary.lateTokens()) + " delivered late";
+        }
+        row(terminal, "tokens", tokens);
+        long findings = summary.critical() + summary.warning() + summary.info();
+        String bySeverity = findings == 0
+                ? "none"
+                : styledCount(terminal, Terminal.Style.RED, summary.critical(), "critical") + ", "
+                        + styledCount(terminal, Terminal.Style.YELLOW, summary.warning(), "warning") + ", "
+                        + Quantity.count(summary.info()) + " info";
+        row(terminal, "findings", bySeverity);
+        if (!summary.missingLayers().isEmpty()) {
+            row(terminal, "missing", missing(summary.missingLayers()));
+        }
+    }
+
+    /** Writes one finding: a line that tells it apart, then what it says. */
+    public static void finding(Terminal terminal, Finding finding) throws IOException {
+        terminal.line();
+        String subject = subject(finding);
+        StringBuilder head = new StringBuilder();
+        head.append(severityLabel(terminal, finding.severity()));
+        head.append(terminal.styled(Terminal.Style.BOLD, Terminal.left(Terminal.safe(finding.cause()), 26)));
+        head.append(' ');
+        head.append(Terminal.left(terminal.fit(subject, 34), 34));
+        head.append("  ").append(tokens(finding));
+        terminal.line(head.toString());
+        String second = Quantity.stamp(finding.fromEpochNanos()) + ", " + finding.confidence();
+        if (!finding.confidenceWhy().isEmpty()) {
+            second += ": " + finding.confidenceWhy();
+        }
+        indented(terminal, second);
+        if (finding.culpritRequestId() != null) {
+            indented(terminal, "culprit " + finding.culpritRequestId());
+        }
+        String parts = largestParts(finding);
+        if (!parts.isEmpty()) {
+            indented(terminal, parts);
+        }
+        if (!finding.narrative().isBlank()) {
+            indented(terminal, finding.narrative());
+        }
+        if (!finding.missingLayers().isEmpty()) {
+            indented(terminal, "missing " + String.join(", ", finding.missingLayers()));
+        }
+        String origin =
+                "rule " + finding.rule() + " revision " + finding.ruleRevision() + ", finding " + finding.findingId();
+        for (String line : Terminal.wrapped(origin, terminal.columns() - MARGIN)) {
+            terminal.line(" ".repeat(MARGIN) + terminal.styled(Terminal.Style.DIM, line));
+        }
+    }
+
+    /** A severity as a label of fixed width. */
+    static String severityLabel(Terminal terminal, String severity) {
+        String label = Terminal.left(Terminal.safe(severity), MARGIN);
+        return switch (severity) {
+            case "critical" -> terminal.styled(Terminal.Style.RED, label);
+            case "warning" -> terminal.styled(Terminal.Style.YELLOW, label);
+            default -> label;
+        };
+    }
+
+    private static String subject(Finding finding) {
+        String requestId = finding.requestId();
+        if (requestId != null) {
+            return sequenceName(requestId, finding.lifetime(), finding.sequenceIndex());
+        }
+        return finding.engineId() == null ? "whole input" : "engine " + finding.engineId();
+    }
+
+    /** A sequence as people name it: the id, and what else is needed to tell it apart. */
+    static String sequenceName(String requestId, @Nullable Integer lifetime, @Nullable Integer sequenceIndex) {
+        String name = requestId;
+        if (lifetime != null && lifetime > 0) {
+            name += " life " + lifetime;
+        }
+        if (sequenceIndex != null && sequenceIndex > 0) {
+            name += " seq " + sequenceIndex;
+        }
+        return name;
+    }
+
+    private static String tokens(Finding finding) {
+        Integer first = finding.firstTokenIndex();
+        Integer last = finding.lastTokenIndex();
+        if (first == null) {
+            return "";
+        }
+        return last == null || last.equals(first) ? "token " + first : "tokens " + first + "-" + last;
+    }
+
+    private static String largestParts(Finding finding) {
+        int parts = Math.min(finding.partNames().size(), finding.partNanos().size());
+        List<Integer> largest = IntStream.range(0, parts)
+                .boxed()
+                .filter(part -> finding.partNanos().get(part) != 0)
+                .sorted(Comparator.comparingLong(
+                        (Integer part) -> -Math.abs(finding.partNanos().get(part))))
+                .limit(SHOWN_PARTS)
+                .toList();
+        List<String> named = new ArrayList<>();
+        for (int part : largest) {
+            named.add(finding.partNames().get(part) + " "
+                    + Quantity.milliseconds(finding.partNanos().get(part).longValue()));
+        }
+        return String.join(", ", named);
+    }
+
+    private static String missing(List<LayerReport> reports) {
+        Map<String, List<String>> enginesByLayer = new TreeMap<>();
+        for (LayerReport report : reports) {
+            List<String> engines = enginesByLayer.computeIfAbsent(report.layer(), layer -> new ArrayList<>());
+            if (report.engineId() != null) {
+                engines.add(report.engineId());
+            }
+        }
+        List<String> named = new ArrayList<>();
+        enginesByLayer.forEach((layer, engines) -> named.add(Terminal.safe(layer)
+                + (engines.isEmpty() ? "" : " (" + Terminal.safe(String.join(", ", engines)) + ")")));
+        return String.join(", ", named);
+    }
+
+    private static String styledCount(Terminal terminal, Terminal.Style style, long count, String noun) {
+        String text = Quantity.count(count) + " " + noun;
+        return count == 0 ? text : terminal.styled(style, text);
+    }
+
+    private static void row(Terminal terminal, String name, String value) throws IOException {
+        terminal.line(terminal.styled(Terminal.Style.DIM, Terminal.left(name, MARGIN)) + value);
+    }
+
+    private static void indented(Terminal terminal, String text) throws IOException {
+        for (String line : Terminal.wrapped(text, terminal.columns() - MARGIN)) {
+            terminal.line(" ".repeat(MARGIN) + line);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package io.tokenstair.look.text;
+
+import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.TokenAnalysis;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+
+/**
+ * The text form of one sequence: what it is, its gaps as a line, its slow tokens as a table. Tokens are added one at a time; only
+ * the slow ones with the largest excess are kept.
+ */
+public final class RequestText {
+    private static final int SHOWN_TOKENS = 30;
+    private static final int STATE_WIDTH = 11;
+    private static final int CAUSE_WIDTH = 27;
+    private static final Comparator<TokenAnalysis> BY_LOSS = Comparator.comparingLong(RequestText::lossNanos)
+            .thenComparing(TokenAnalysis::tokenIndex, Comparator.reverseOrder());
+
+    private final Terminal terminal;
+    private final RequestAnalysis request;
+    private final Sparkline gaps;
+    private final PriorityQueue<TokenAnalysis> worst = new PriorityQueue<>(BY_LOSS);
+    private long slowTokens;
+    private long lateTokens;
+    private long allAdded;
+    private long lostNanos;
+    private long largestGapNanos = -1;
+    private int largestGapToken;
+    private boolean unknownGap;
+
+    /** A sequence whose tokens follow. */
+    public RequestText(Terminal terminal, RequestAnalysis request) {
+        this.terminal = terminal;
+        this.request = request;
+        this.gaps = new Sparkline(terminal.columns() - 4);
+    }
+
+    /** Adds the next token, in the order of their indexes. */
+    public void add(TokenAnalysis token) {
+        Long gapNanos = token.gapNanos();
+        unknownGap |= gapNanos == null;
+        // The first gap is the way to the first token: another scale than the gaps between tokens.
+        if (token.tokenIndex() > 0) {
+            gaps.add(gapNanos == null ? -1 : gapNanos);
+            if (gapNanos != null && gapNanos > largestGapNanos) {
+                largestGapNanos = gapNanos;
+                largestGapToken = token.tokenIndex();
+            }
+        }
+        if (token.cause() != null || token.deliveryCause() != null) {
+            if (token.cause() != null) {
+                slowTokens++;
+                lostNanos += Math.max(0, lossNanos(token));
+            }
+            if (token.deliveryCause() != null) {
+                lateTokens++;
+            }
+            allAdded++;
+            worst.add(token);
+            if (worst.size() > SHOWN_TOKENS) {
+                worst.remove();
+            }
+        }
+    }
+
+    private static long lossNanos(TokenAnalysis token) {
+        if (token.excessNanos() != null) {
+            return token.excessNanos();
+        }
+        return token.gapNanos() == null ? 0 : token.gapNanos();
+    }
+
+    /** Writes the sequence after its last token. */
+    public void write() throws IOException {
+        title(terminal, request);
+        List<String> facts = new ArrayList<>();
+        facts.add(Quantity.counted(request.tokenCount(), "token"));
+        if (request.promptTokens() != null) {
+            facts.add("prompt " + Quantity.count(request.promptTokens())
+                    + (request.cachedTokens() == null
+                            ? ""
+                            : " (" + Quantity.count(request.cachedTokens()) + " cached)"));
+        }
+        facts.add("TTFT " + Quantity.milliseconds(request.ttftNanos()));
+        facts.add("TPOT " + Quantity.milliseconds(request.tpotNanos()));
+        if (request.preemptions() != null && request.preemptions() > 0) {
+            facts.add(Quantity.counted(request.preemptions(), "preemption")
+                    + (request.recomputedTokens() == null
+                            ? ""
+                            : ", " + Quantity.counted(request.recomputedTokens(), "token") + " recomputed"));
+        }
+        terminal.line(String.join("   ", facts));
+        if (!request.requestCauses().isEmpty()) {
+            terminal.line("causes of the request: " + Terminal.safe(String.join(", ", request.requestCauses())));
+        }
+        if (!request.missingLayers().isEmpty()) {
+            terminal.line("missing layers: " + Terminal.safe(String.join(", ", request.missingLayers())));
+        }
+        if (gaps.columns() > 0 && largestGapNanos >= 0) {
+            terminal.line();
+            terminal.line("gaps after the first token, largest " + Quantity.milliseconds(largestGapNanos) + " at token "
+                    + largestGapToken
+                    + (gaps.tokensPerColumn() == 1
+                            ? ""
+                            : " (a column is the worst of " + gaps.tokensPerColumn() + ")"));
+            terminal.line("  " + gaps.draw(terminal));
+        } else if (unknownGap) {
+            terminal.line("no gap between tokens is known: a stamp is missing");
+        }
+        terminal.line();
+        if (worst.isEmpty()) {
+            terminal.line("no slow token");
+        } else {
+            slowTable();
+        }
+    }
+
+    /** Writes the name of a sequence and how it ended. */
+    static void title(Terminal terminal, RequestAnalysis request) throws IOException {
+        String name = FindingsText.sequenceName(request.requestId(), request.lifetime(), request.sequenceIndex());
+        String ending = "ended: " + request.endReason();
+        if (request.errorType() != null) {
+            ending += " (" + request.errorType() + ")";
+        }
+        if (request.warmup()) {
+            ending += ", warm-up: not analysed";
+        }
+        if (!request.state().equals("complete")) {
+            ending += ", record: " + request.state();
+        }
+        terminal.line(
+                "request " + terminal.styled(Terminal.Style.BOLD, Terminal.safe(name)) + "   " + Terminal.safe(ending));
+        List<String> origin = new ArrayList<>();
+        if (!request.aliases().isEmpty()) {
+            origin.add("also " + String.join(", ", request.aliases()));
+        }
+        if (!request.engines().isEmpty()) {
+            origin.add("on " + String.join(", ", request.engines()));
+        }
+        origin.add(request.fromEpochNanos() == null ? "undated" : "from " + Quantity.stamp(request.fromEpochNanos()));
+        for (String line : Terminal.wrapped(String.join(", ", origin), terminal.columns())) {
+            terminal.line(terminal.styled(Terminal.Style.DIM, line));
+        }
+    }
+
+    private void slowTable() throws IOException {
+        List<String> headings = new ArrayList<>();
+        if (slowTokens > 0) {
+            headings.add(Quantity.counted(slowTokens, "slow token") + " lost " + Quantity.milliseconds(lostNanos));
+        }
+        if (lateTokens > 0) {
+            headings.add(Quantity.counted(lateTokens, "token") + " delivered late");
+        }
+        String heading = String.join(", ", headings);
+        terminal.line(allAdded > worst.size() ? heading + "; the worst " + worst.size() + ":" : heading);
+        terminal.line(terminal.styled(
+                Terminal.Style.DIM,
+                "  " + Terminal.right("token", 7) + Terminal.right("gap ms", 12) + Terminal.right("expected", 12)
+                        + Terminal.right("reference", 12)
+                        + (lateTokens > 0 ? Terminal.right("delivery", 12) : "")
+                        + "  " + Terminal.left("state", STATE_WIDTH) + Terminal.left("cause", CAUSE_WIDTH)
+                        + "confidence"));
+        List<TokenAnalysis> byIndex = worst.stream()
+                .sorted(Comparator.comparingInt(TokenAnalysis::tokenIndex))
+                .toList();
+        for (TokenAnalysis token : byIndex) {
+            String cause = token.cause() != null ? token.cause() : "late: " + token.deliveryCause();
+            String line = "  " + Terminal.right(Integer.toString(token.tokenIndex()), 7)
+                    + Terminal.right(Quantity.decimals(token.gapNanos(), 1), 12)
+                    + Terminal.right(Quantity.decimals(token.expectedNanos(), 1), 12)
+                    + Terminal.right(Quantity.decimals(token.referenceNanos(), 1), 12)
+                    + (lateTokens > 0 ? Terminal.right(Quantity.decimals(token.deliveryNanos(), 1), 12) : "")
+                    + "  " + Terminal.left(Terminal.safe(token.state()), STATE_WIDTH)
+                    + Terminal.left(Terminal.safe(cause), CAUSE_WIDTH)
+                    + (token.confidence() == null ? "" : Terminal.safe(token.confidence()));
+            if (token.culpritRequestId() != null) {
+                line += "  by " + terminal.fit(token.culpritRequestId(), 24);
+            }
+            terminal.line(line);
+        }
+    }
+}

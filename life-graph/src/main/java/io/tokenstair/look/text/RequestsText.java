@@ -1,0 +1,43 @@
+package io.tokenstair.look.text;
+
+import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.look.archive.SequenceSummary;
+import java.io.IOException;
+
+/** The text form of all sequences: a table, a line each. */
+public final class RequestsText {
+    private static final int NAME_WIDTH = 30;
+
+    private RequestsText() {}
+
+    /** Writes the names of the columns. */
+    public static void header(Terminal terminal) throws IOException {
+        terminal.line(terminal.styled(
+                Terminal.Style.DIM,
+                Terminal.left("request", NAME_WIDTH) + Terminal.right("tokens", 8) + Terminal.right("slow", 7)
+                        + Terminal.right("TTFT ms", 12) + Terminal.right("TPOT ms", 10) + Terminal.right("worst ms", 12)
+                        + "  " + Terminal.left("end", 12) + "worst cause"));
+    }
+
+    /** Writes a sequence. */
+    public static void row(Terminal terminal, SequenceSummary summary) throws IOException {
+        RequestAnalysis request = summary.request();
+        String name = FindingsText.sequenceName(request.requestId(), request.lifetime(), request.sequenceIndex());
+        String cause = summary.worstCause() == null
+                ? String.join(" ", request.requestCauses())
+                : summary.worstCause() + " at " + summary.worstTokenIndex();
+        String end = switch (request.endReason()) {
+            case "aborted-by-client" -> "aborted";
+            default -> request.endReason();
+        };
+        String slow = Terminal.right(Quantity.count(summary.slowTokens()), 7);
+        terminal.line(Terminal.left(terminal.fit(name, NAME_WIDTH - 2), NAME_WIDTH)
+                + Terminal.right(Quantity.count(request.tokenCount()), 8)
+                + (summary.slowTokens() == 0 ? slow : terminal.styled(Terminal.Style.YELLOW, slow))
+                + Terminal.right(Quantity.decimals(request.ttftNanos(), 1), 12)
+                + Terminal.right(Quantity.decimals(request.tpotNanos(), 2), 10)
+                + Terminal.right(Quantity.decimals(summary.worstGapNanos(), 1), 12)
+                + "  " + Terminal.left(terminal.fit(end, 10), 12)
+                + Terminal.safe(cause));
+    }
+}

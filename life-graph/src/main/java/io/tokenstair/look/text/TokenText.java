@@ -1,0 +1,125 @@
+package io.tokenstair.look.text;
+
+import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.look.json.EvidenceSentence;
+import io.tokenstair.look.json.TokenParts;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The text form of one token: its gap as a waterfall, why, and its delivery. */
+public final class TokenText {
+    private TokenText() {}
+
+    /** Writes the token. */
+    public static void write(Terminal terminal, RequestAnalysis request, TokenAnalysis token) throws IOException {
+        RequestText.title(terminal, request);
+        List<String> place = new ArrayList<>();
+        place.add("token " + token.tokenIndex() + " of " + Quantity.count(request.tokenCount()));
+        if (token.stepId() != null) {
+            place.add("step " + token.stepId() + (token.engineId() == null ? "" : " of " + token.engineId()));
+        }
+        if (token.batchSequences() != null) {
+            place.add("batch " + Quantity.count(token.batchSequences()));
+        }
+        if (token.contextTokens() != null) {
+            place.add("context " + Quantity.count(token.contextTokens()));
+        }
+        if (token.producedEpochNanos() != null) {
+            place.add("made " + Quantity.stamp(token.producedEpochNanos())
+                    + (token.boundNanos() == null ? "" : " +- " + Quantity.milliseconds(token.boundNanos())));
+        }
+        for (String line : Terminal.wrapped(String.join(", ", place), terminal.columns())) {
+            terminal.line(line);
+        }
+        terminal.line();
+        verdict(terminal, token);
+        terminal.line();
+        gap(terminal, token);
+        if (!token.chain().isEmpty()) {
+            terminal.line();
+            terminal.line(terminal.styled(Terminal.Style.BOLD, "why"));
+            int number = 1;
+            for (String archived : token.chain()) {
+                sentence(terminal, number, EvidenceSentence.parse(archived));
+                number++;
+            }
+        }
+        delivery(terminal, token);
+        if (!token.missingLayers().isEmpty()) {
+            terminal.line();
+            terminal.line("missing layers: " + Terminal.safe(String.join(", ", token.missingLayers()))
+                    + " (no cause is drawn from their silence)");
+        }
+    }
+
+    private static void verdict(Terminal terminal, TokenAnalysis token) throws IOException {
+        if (token.cause() == null) {
+            terminal.line("on time, state " + Terminal.safe(token.state()));
+            return;
+        }
+        terminal.line(terminal.styled(Terminal.Style.RED, Terminal.safe(token.cause())) + "   state "
+                + Terminal.safe(token.state())
+                + (token.culpritRequestId() == null
+                        ? ""
+                        : "   culprit "
+                                + terminal.styled(Terminal.Style.CYAN, Terminal.safe(token.culpritRequestId()))));
+        if (token.confidence() != null) {
+            String confidence = token.confidence()
+                    + (token.confidenceWhy() == null || token.confidenceWhy().isEmpty()
+                            ? ""
+                            : ": " + token.confidenceWhy());
+            for (String line : Terminal.wrapped(confidence, terminal.columns())) {
+                terminal.line(line);
+            }
+        }
+    }
+
+    private static void gap(Terminal terminal, TokenAnalysis token) throws IOException {
+        if (token.gapNanos() == null) {
+            terminal.line("gap unknown: a stamp is missing");
+            return;
+        }
+        String basis = "delivered".equals(token.gapBasis()) ? " (by arrival: no engine record)" : "";
+        terminal.line("gap " + Quantity.milliseconds(token.gapNanos()) + basis + "   expected "
+                + Quantity.milliseconds(token.expectedNanos()) + "   reference "
+                + Quantity.milliseconds(token.referenceNanos()) + "   excess "
+                + Quantity.milliseconds(token.excessNanos()));
+        List<TokenParts.NamedPart> parts = TokenParts.ofGap(token);
+        if (!parts.isEmpty()) {
+            terminal.line();
+            Waterfall.write(terminal, parts, "gap");
+        }
+    }
+
+    private static void sentence(Terminal terminal, int number, EvidenceSentence sentence) throws IOException {
+        String lead = Terminal.right(number + ". ", 5);
+        for (String line : Terminal.wrapped(sentence.text(), terminal.columns() - 5)) {
+            terminal.line(lead + line);
+            lead = " ".repeat(5);
+        }
+        if (!sentence.evidence().isEmpty()) {
+            for (String line :
+                    Terminal.wrapped("[" + String.join(", ", sentence.evidence()) + "]", terminal.columns() - 5)) {
+                terminal.line(" ".repeat(5) + terminal.styled(Terminal.Style.DIM, line));
+            }
+        }
+    }
+
+    private static void delivery(Terminal terminal, TokenAnalysis token) throws IOException {
+        if (token.deliveryNanos() == null) {
+            return;
+        }
+        terminal.line();
+        terminal.line("delivered " + Quantity.milliseconds(token.deliveryNanos()) + " after it was made"
+                + (token.deliveryCause() == null
+                        ? ""
+                        : ": " + terminal.styled(Terminal.Style.RED, Terminal.safe(token.deliveryCause()))));
+        List<TokenParts.NamedPart> parts = TokenParts.ofDelivery(token);
+        if (token.deliveryCause() != null && !parts.isEmpty()) {
+            terminal.line();
+            Waterfall.write(terminal, parts, "delivery");
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Fixtures and tests of the archive's reader. */
+package io.tokenstair.look.archive;
