@@ -49,7 +49,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@Timeout(180)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ArchiveSinksIT {
     private static final int PARTITIONS = 2;
     private static final int COUNT = 4000;
