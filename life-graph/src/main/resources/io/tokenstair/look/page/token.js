@@ -161,7 +161,7 @@ function stepCard(token) {
   }
   if (pairs.length === 0) return undefined;
   const neighbours = token.madeByTheSameStep;
-  return card("Its step", make("dl", { class: "pairs" }, ...pairs),
+  return card(token.stepId === undefined ? "When" : "Its step", make("dl", { class: "pairs" }, ...pairs),
     neighbours.length > 0 && make("p", { class: "quiet neighbours-lead", text: "The same step also made a token of" }),
     neighbours.length > 0 && make("div", { class: "neighbours" }, ...neighbours.map((neighbour) => make("a", {
       href: addressOf(neighbour, neighbour.index),
