@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where the files of an archive lie: {@code table=<table>/date=<date>/hour=<hour>/*.parquet} in UTC by event time, and
- * {@code table=<table>/date=undated/*.parquet} for rows without one.
+ * {@code table=<table>/date=undated/hour=undated/*.parquet} for rows without one: every file has the same partition keys, which is
+ * what other programs ask for.
  */
 public final class ArchiveLayout {
     private static final String TABLE_PREFIX = "table=";
@@ -35,7 +36,9 @@ public final class ArchiveLayout {
      */
     public static String bucket(String table, @Nullable Long epochMillis) {
         return TABLE_PREFIX + table + "/"
-                + (epochMillis == null ? "date=undated" : DATE_HOUR.format(Instant.ofEpochMilli(epochMillis)));
+                + (epochMillis == null
+                        ? "date=undated/hour=undated"
+                        : DATE_HOUR.format(Instant.ofEpochMilli(epochMillis)));
     }
 
     /** The folder of a table. */

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.apache.parquet.HadoopFreeReadOptions;
 import org.apache.parquet.ParquetReadOptions;
 import org.apache.parquet.VersionParser;
@@ -65,7 +66,7 @@ final class ParquetInput implements Closeable {
         try {
             file = ParquetFileReader.open(new InputAdapter(input, name), readOptions());
             return start(name, input, file, columns);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | NoClassDefFoundError e) {
             try {
                 if (file != null) {
                     file.close();
@@ -75,6 +76,17 @@ final class ParquetInput implements Closeable {
                 e.addSuppressed(suppressed);
             }
             throw broken(name, e);
+        }
+    }
+
+    /** How many rows a local file has, by its footer. */
+    static long rowCount(Path path) {
+        try (SeekableInput input = SeekableInput.of(path);
+                ParquetFileReader file =
+                        ParquetFileReader.open(new InputAdapter(input, path.toString()), readOptions())) {
+            return file.getRecordCount();
+        } catch (IOException | RuntimeException | NoClassDefFoundError e) {
+            throw broken(path.toString(), e);
         }
     }
 
@@ -188,7 +200,7 @@ final class ParquetInput implements Closeable {
                         cursors[i].start(leaf, group, writerVersion);
                     }
                 }
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | NoClassDefFoundError e) {
                 throw broken(name, e);
             }
         }
@@ -204,12 +216,18 @@ final class ParquetInput implements Closeable {
         return name;
     }
 
-    /** An error of reading as an error that people can act on. */
-    static ArchiveException broken(String name, Exception cause) {
+    /**
+     * An error of reading as an error that people can act on. Parquet names a damaged file by a Hadoop path: without Hadoop the
+     * error it meant to throw arrives as a missing class.
+     */
+    static ArchiveException broken(String name, Throwable cause) {
         if (cause instanceof ArchiveException known) {
             return known;
         }
-        String reason = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        String reason = cause instanceof NoClassDefFoundError
+                ? "a part of it is damaged"
+                : Objects.requireNonNullElse(
+                        cause.getMessage(), cause.getClass().getSimpleName());
         return new ArchiveException(
                 "Cannot read file " + name + ": it is no complete Parquet file (" + reason
                         + "). Delete it or move it out of the archive and write it anew from its source.",

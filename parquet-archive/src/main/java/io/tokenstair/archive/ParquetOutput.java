@@ -148,11 +148,16 @@ final class ParquetOutput {
         ParquetProperties.Builder builder = ParquetProperties.builder()
                 .withWriterVersion(ParquetProperties.WriterVersion.PARQUET_2_0)
                 .withPageSize(PAGE_BYTES)
-                .withPageWriteChecksumEnabled(true);
+                .withPageWriteChecksumEnabled(true)
+                .withSizeStatisticsEnabled(false);
         for (Column column : columns) {
             if (column.risesOrScatters()) {
                 String path = column.type().isList() ? column.name() + ".list.element" : column.name();
                 builder.withDictionaryEncoding(path, false);
+            }
+            if (column.type() == ColumnType.STRING && !column.isLookedUp()) {
+                // The smallest and largest of few names skip no page, and cost two comparisons a row.
+                builder.withStatisticsEnabled(column.name(), false);
             }
             if (column.isLookedUp()) {
                 builder.withBloomFilterEnabled(column.name(), true)

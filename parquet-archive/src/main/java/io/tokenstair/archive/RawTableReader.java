@@ -49,7 +49,7 @@ public final class RawTableReader implements Iterator<RawRow>, Closeable {
         if (next == null && !ended) {
             try {
                 next = reader.next();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | NoClassDefFoundError e) {
                 throw ParquetInput.broken(in.name(), e);
             }
             ended = next == null;

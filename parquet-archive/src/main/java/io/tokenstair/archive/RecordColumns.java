@@ -73,6 +73,10 @@ final class RecordColumns<T> {
                 continue;
             }
             Column column = column(type, component);
+            if (columns.stream().anyMatch(other -> other.id() == column.id())) {
+                throw new IllegalStateException(
+                        "Cannot archive " + type.getSimpleName() + ": it has field id " + column.id() + " twice");
+            }
             positions[columns.size()] = i;
             columns.add(column);
             enumReaders.add(component.getType().isEnum() ? enumReader(component.getType()) : Function.identity());

@@ -51,7 +51,7 @@ public final class TableReader<R extends Record> implements Iterator<R>, Closeab
                 } else {
                     ended = true;
                 }
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | NoClassDefFoundError e) {
                 throw ParquetInput.broken(in.name(), e);
             }
         }

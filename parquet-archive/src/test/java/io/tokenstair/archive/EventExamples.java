@@ -92,7 +92,7 @@ final class EventExamples {
                         List.of("k", "v")),
                 new IdAliased("req-1", "cmpl-req-1", "engine"),
                 new HostSampled("host-1", "engine", "core", 1_000L, 0L, 3L, "engine-0"),
-                new ClockSampled("client-mono", "host-wall", -1L, 1_790_000_000_000_000_005L, 3L, 50L),
+                new ClockSampled("client-mono", "host-wall", -1L, 1_790_000_000_000_000_005L, 3L, 50L, "engine-0"),
                 new CollectorGap("topic/0", 5L, 9L),
                 new Rejected("steps.jsonl", 12L, 0L, "no step id", "{\"broken\": "));
     }

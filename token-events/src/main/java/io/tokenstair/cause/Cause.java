@@ -3,7 +3,7 @@ package io.tokenstair.cause;
 import java.util.Set;
 
 /**
- * The closed list of causes, one meaning each: docs/causes.md. The order is the order of precedence: where two own equal parts,
+ * The closed list of causes, one meaning each: docs/causes/README.md. The order is the order of precedence: where two own equal parts,
  * the one declared first is named.
  */
 public enum Cause {

@@ -2,7 +2,7 @@ package io.tokenstair.cause;
 
 import java.util.Locale;
 
-/** The parts of a token's gap, in the order in which time is assigned to them: docs/causes.md. They sum exactly to the gap. */
+/** The parts of a token's gap, in the order in which time is assigned to them: docs/causes/README.md. They sum exactly to the gap. */
 public enum Part {
     /** What a usual decode-only step of this engine takes. */
     REFERENCE,

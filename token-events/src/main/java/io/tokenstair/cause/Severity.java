@@ -2,7 +2,7 @@ package io.tokenstair.cause;
 
 import java.util.Locale;
 
-/** How much a finding matters, by the formula of docs/causes.md. */
+/** How much a finding matters, by the formula of docs/causes/README.md. */
 public enum Severity {
     /** Worth knowing. */
     INFO,

@@ -22,7 +22,7 @@ public record Chunk(
         long arrivedNanos,
         Finish finish) {
 
-    /** Refuses counts and positions that cannot be. */
+    /** Refuses counts and positions that cannot be; drops the position of no tokens. */
     public Chunk {
         if (tokenCount < 0 || sequenceIndex < 0 || chunkIndex < 0) {
             throw new IllegalArgumentException("Cannot hold a negative count or index: sequenceIndex " + sequenceIndex
@@ -30,6 +30,9 @@ public record Chunk(
         }
         if (tokenCount > 0 && (firstTokenIndex == null || firstTokenIndex < 0)) {
             throw new IllegalArgumentException("Cannot place tokens without a first token index: " + firstTokenIndex);
+        }
+        if (tokenCount == 0) {
+            firstTokenIndex = null;
         }
     }
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param onCoreNanos running total of time on a core, in ns; absent when not read
  * @param coreWaitNanos running total of time ready without a core, in ns; absent when not read
  * @param stealNanos running total of time the hypervisor took from this host, in ns; absent when not read
- * @param engineId the engine, one scheduler; absent when never
+ * @param engineId the engine, one scheduler; absent when the thread serves no engine, or several
  */
 public record HostSampled(
         @Field(1) String hostId,

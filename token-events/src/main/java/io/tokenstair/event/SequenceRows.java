@@ -56,7 +56,7 @@ public final class SequenceRows {
         this.waitNanos = waitNanos;
     }
 
-    /** The rows in columns. */
+    /** The rows in columns. Refuses negative values: they would read as absent. */
     public static SequenceRows of(List<SequenceRow> rows) {
         int n = rows.size();
         SequenceRows columns = new SequenceRows(
@@ -73,13 +73,13 @@ public final class SequenceRows {
             SequenceRow row = rows.get(i);
             columns.requestHandle[i] = row.requestHandle();
             columns.firstTokenIndex[i] = orAbsent(row.firstTokenIndex());
-            columns.tokenCount[i] = row.tokenCount();
-            columns.contextTokens[i] = row.contextTokens();
-            columns.scheduledTokens[i] = row.scheduledTokens();
+            columns.tokenCount[i] = (int) notNegative(row.tokenCount());
+            columns.contextTokens[i] = (int) notNegative(row.contextTokens());
+            columns.scheduledTokens[i] = (int) notNegative(row.scheduledTokens());
             columns.phase[i] = (byte) row.phase().code();
             columns.cachedTokens[i] = orAbsent(row.cachedTokens());
             columns.preemptionCount[i] = orAbsent(row.preemptionCount());
-            columns.waitNanos[i] = row.waitNanos() == null ? ABSENT : row.waitNanos();
+            columns.waitNanos[i] = row.waitNanos() == null ? ABSENT : notNegative(row.waitNanos());
         }
         return columns;
     }
@@ -149,7 +149,14 @@ public final class SequenceRows {
     }
 
     private static int orAbsent(@Nullable Integer value) {
-        return value == null ? ABSENT : value;
+        return value == null ? ABSENT : (int) notNegative(value);
+    }
+
+    private static long notNegative(long value) {
+        if (value < 0) {
+            throw new IllegalArgumentException("Cannot hold a negative value in a step row: " + value);
+        }
+        return value;
     }
 
     private static @Nullable Integer orNull(int value) {

@@ -27,13 +27,34 @@ public final class FolderLogReader implements Closeable {
     private long frameOffset;
     private @Nullable DataInputStream in;
 
-    /** Opens a partition folder at the record with this ordinal. */
+    /**
+     * Opens a partition folder at the record with this ordinal.
+     *
+     * @throws IOException when the log holds no record before that ordinal, or begins after it
+     */
     public FolderLogReader(Path partition, long startOrdinal) throws IOException {
+        if (startOrdinal < 0) {
+            throw new IllegalArgumentException("Cannot start at a negative record: " + startOrdinal);
+        }
         this.partition = partition;
-        for (Path candidate : segments(partition)) {
+        try {
+            seek(startOrdinal);
+        } catch (IOException e) {
+            closeStream();
+            throw e;
+        }
+    }
+
+    private void seek(long startOrdinal) throws IOException {
+        List<Path> all = segments(partition);
+        for (Path candidate : all) {
             if (firstOrdinal(candidate) <= startOrdinal) {
                 segment = candidate;
             }
+        }
+        if (segment == null && !all.isEmpty()) {
+            throw new IOException(partition + ": the log begins at record " + firstOrdinal(all.get(0))
+                    + ", after record " + startOrdinal + "; give the log this position was taken from");
         }
         ordinal = segment == null ? 0 : firstOrdinal(segment);
         while (ordinal < startOrdinal) {
@@ -115,7 +136,7 @@ public final class FolderLogReader implements Closeable {
         try {
             int length = in.readInt();
             int expected = in.readInt();
-            if (length < 0 || length > MAX_RECORD_BYTES) {
+            if (length <= 0 || length > MAX_RECORD_BYTES) {
                 return null;
             }
             byte[] record = in.readNBytes(length);

@@ -43,8 +43,14 @@ public final class FolderLogWriter implements Closeable {
         return new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(segment), 1 << 16));
     }
 
-    /** Appends one record and returns its ordinal in the partition. */
+    /**
+     * Appends one record and returns its ordinal in the partition. Refuses an empty record, whose frame a run of zero bytes would
+     * look like, and one that no reader takes.
+     */
     public long append(byte[] record) throws IOException {
+        if (record.length == 0 || record.length > FolderLogReader.MAX_RECORD_BYTES) {
+            throw new IllegalArgumentException("Cannot append a record of this many bytes: " + record.length);
+        }
         if (written >= segmentBytes) {
             out.close();
             out = open();

@@ -12,6 +12,7 @@ import io.tokenstair.event.Finish;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.proto.LogRecord;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -24,9 +25,14 @@ import org.jspecify.annotations.Nullable;
  * travel in columns, by hand.
  */
 public final class EventCodec {
-    /** Longest request id that is taken, in bytes of UTF-8. */
+    /**
+     * Longest id that is taken, in bytes of UTF-8: of a request, an engine, a collector or a clock. Decoding refuses a longer one;
+     * collectors refuse it where it arrives.
+     */
     public static final int MAX_ID_BYTES = 256;
 
+    private static final int FIRST_KIND = 10;
+    private static final int LAST_KIND = 49;
     private static final Map<EventKind, RecordMapping> MAPPINGS = mappings();
 
     private EventCodec() {}
@@ -135,19 +141,12 @@ public final class EventCodec {
     public static LoggedEvent decode(LogRecord record) throws WireException {
         EventKind kind = kind(record);
         if (kind == null) {
-            throw new WireException(
-                    record.getUnknownFields().asMap().isEmpty()
-                            ? "a log record without a kind"
-                            : "a kind this version does not know, field number "
-                                    + record.getUnknownFields()
-                                            .asMap()
-                                            .keySet()
-                                            .iterator()
-                                            .next(),
-                    null);
+            throw new WireException(unknownKind(record), null);
         }
         try {
             EventHeader header = header(record);
+            checkId("collectorId", header.collectorId());
+            checkId("clockId", header.clockId());
             if (kind == EventKind.STEP_COMPLETED) {
                 return new LoggedEvent(header, StepWire.decode(record.getStepCompleted()));
             }
@@ -159,6 +158,22 @@ public final class EventCodec {
         } catch (IllegalArgumentException e) {
             throw new WireException(kind.catalogName() + ": " + e.getMessage(), e);
         }
+    }
+
+    static void checkId(String field, String id) {
+        if (id.length() > MAX_ID_BYTES
+                || (id.length() > MAX_ID_BYTES / 3 && id.getBytes(StandardCharsets.UTF_8).length > MAX_ID_BYTES)) {
+            throw new IllegalArgumentException("Cannot take a longer " + field + " than " + MAX_ID_BYTES + " bytes");
+        }
+    }
+
+    private static String unknownKind(LogRecord record) {
+        for (int number : record.getUnknownFields().asMap().keySet()) {
+            if (number >= FIRST_KIND && number <= LAST_KIND) {
+                return "a kind this version does not know, field number " + number;
+            }
+        }
+        return "a log record without a kind";
     }
 
     private static RecordMapping mapping(EventKind kind) {
@@ -207,6 +222,7 @@ public final class EventCodec {
                     message.getArrivedNanos(i),
                     Finish.ofCode(message.getFinishCode(i))));
         }
+        checkId("requestId", message.getRequestId());
         return new ChunkDelivered(message.getObserver(), message.getRequestId(), chunks);
     }
 }

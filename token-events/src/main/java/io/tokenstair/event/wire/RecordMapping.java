@@ -58,6 +58,10 @@ final class RecordMapping {
         }
     }
 
+    private static boolean isId(String name) {
+        return name.endsWith("Id") || name.equals("alias");
+    }
+
     private static @Nullable Object read(RecordComponent component, Object event) {
         try {
             return component.getAccessor().invoke(event);
@@ -71,6 +75,9 @@ final class RecordMapping {
         for (int i = 0; i < fields.length; i++) {
             boolean absent = fields[i].hasPresence() && !message.hasField(fields[i]);
             values[i] = absent ? null : message.getField(fields[i]);
+            if (values[i] instanceof String id && isId(components[i].getName())) {
+                EventCodec.checkId(components[i].getName(), id);
+            }
         }
         try {
             return constructor.newInstance(values);

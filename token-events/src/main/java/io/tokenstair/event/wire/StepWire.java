@@ -87,7 +87,9 @@ final class StepWire {
                     + message.getAnnouncedHandleCount() + " and " + message.getAnnouncedEngineRequestIdCount());
         }
         List<HandleAnnounced> announcements = new ArrayList<>(message.getAnnouncedHandleCount());
+        EventCodec.checkId("engineId", message.getEngineId());
         for (int i = 0; i < message.getAnnouncedHandleCount(); i++) {
+            EventCodec.checkId("engineRequestId", message.getAnnouncedEngineRequestId(i));
             announcements.add(
                     new HandleAnnounced(message.getAnnouncedHandle(i), message.getAnnouncedEngineRequestId(i)));
         }
@@ -146,8 +148,14 @@ final class StepWire {
             cached[i] = message.getCachedTokensPlus1(i) - 1;
             preemptions[i] = message.getPreemptionCountPlus1(i) - 1;
             wait[i] = message.getWaitNanosPlus1(i) - 1;
-            if (tokens[i] < 0 || context[i] < 0 || scheduled[i] < 0) {
-                throw new IllegalArgumentException("Cannot hold a negative count in row " + i);
+            if (tokens[i] < 0
+                    || context[i] < 0
+                    || scheduled[i] < 0
+                    || message.getFirstTokenIndexPlus1(i) < 0
+                    || message.getCachedTokensPlus1(i) < 0
+                    || message.getPreemptionCountPlus1(i) < 0
+                    || message.getWaitNanosPlus1(i) < 0) {
+                throw new IllegalArgumentException("Cannot hold a negative value in row " + i);
             }
         }
         return new SequenceRows(handle, firstToken, tokens, context, scheduled, phase, cached, preemptions, wait);

@@ -1,0 +1,69 @@
+package io.tokenstair.rule.bound;
+
+import dev.cel.runtime.CelEvaluationException;
+import dev.cel.runtime.Program;
+import io.tokenstair.milestone.Milestone;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A checked condition of a stage.
+ *
+ * <p>Absent is unknown: a condition that cannot be decided without an absent field, or cannot be computed (a division by zero),
+ * does not hold. {@code a || b} holds where one side does, whatever the other.
+ */
+public final class StageCondition {
+    private final Program program;
+    private final int ownStage;
+    private final Map<String, Reference> references;
+
+    StageCondition(Program program, int ownStage, Map<String, Reference> references) {
+        this.program = program;
+        this.ownStage = ownStage;
+        this.references = Map.copyOf(references);
+    }
+
+    /**
+     * True where the condition holds.
+     *
+     * @param candidate a milestone for this stage
+     * @param earlier the milestone of an earlier stage, by its index; asked only for stages the condition names
+     */
+    public boolean holds(Milestone candidate, IntFunction<Milestone> earlier) {
+        try {
+            return Boolean.TRUE.equals(program.eval(variable -> value(variable, candidate, earlier)));
+        } catch (CelEvaluationException e) {
+            return false;
+        }
+    }
+
+    private Optional<Object> value(String variable, Milestone candidate, IntFunction<Milestone> earlier) {
+        Reference reference = references.get(variable);
+        if (reference == null) {
+            return Optional.empty();
+        }
+        Milestone milestone = reference.stage() == ownStage ? candidate : earlier.apply(reference.stage());
+        Object value = reference.field().value().apply(milestone);
+        if (reference.presence()) {
+            return Optional.of(value != null);
+        }
+        return Optional.ofNullable(celValue(reference.field().unit(), value));
+    }
+
+    private static @Nullable Object celValue(FieldUnit unit, @Nullable Object value) {
+        boolean time = unit == FieldUnit.DURATION || unit == FieldUnit.ENGINE_TIME;
+        return time && value instanceof Long nanos ? Duration.ofNanos(nanos) : value;
+    }
+
+    /**
+     * What a variable of the program stands for.
+     *
+     * @param stage index of the stage
+     * @param field the field read
+     * @param presence true where only its presence is asked
+     */
+    record Reference(int stage, RuleField field, boolean presence) {}
+}

@@ -1,0 +1,5 @@
+/** The rules that come with Tokenstair. */
+@NullMarked
+package io.tokenstair.rule.library;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,139 @@
+package io.tokenstair.job;
+
+import io.tokenstair.archive.ResultTables;
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.job.layer.CountLayers;
+import io.tokenstair.job.layer.LayerCount;
+import io.tokenstair.job.layer.ReportLayers;
+import io.tokenstair.job.request.AnalyseRequests;
+import io.tokenstair.job.request.RequestInput;
+import io.tokenstair.job.rule.MakeFinding;
+import io.tokenstair.job.rule.RuleMatches;
+import io.tokenstair.job.sink.ArchiveSinks;
+import io.tokenstair.job.source.RawRecord;
+import io.tokenstair.job.step.AnalyseSteps;
+import io.tokenstair.milestone.Milestone;
+import io.tokenstair.rule.bound.BoundRule;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.connector.file.sink.FileSink;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one analysis graph: decode, archive, steps, requests, rules, findings. Streaming and replay differ in the records that go in
+ * and in {@code sortedInput}, nothing else.
+ */
+public final class AnalysisJob {
+    private final boolean sortedInput;
+    private final List<BoundRule> rules;
+    private final @Nullable Path rawArchive;
+    private final @Nullable Path results;
+
+    /**
+     * An analysis.
+     *
+     * @param sortedInput true in batch mode
+     * @param rules rules to match
+     * @param rawArchive where raw tables go; null when they are there already
+     * @param results where result tables go; null when the caller takes the streams of {@link Results}
+     */
+    public AnalysisJob(boolean sortedInput, List<BoundRule> rules, @Nullable Path rawArchive, @Nullable Path results) {
+        this.sortedInput = sortedInput;
+        this.rules = List.copyOf(rules);
+        this.rawArchive = rawArchive;
+        this.results = results;
+    }
+
+    /**
+     * What the analysis says.
+     *
+     * @param tokens every token once
+     * @param findings of detectors and rules
+     * @param milestones what the rules saw
+     */
+    public record Results(
+            SingleOutputStreamOperator<TokenAnalysis> tokens,
+            DataStream<Finding> findings,
+            DataStream<Milestone> milestones) {}
+
+    /** Wires the graph behind a stream of records with event time and watermarks. */
+    public Results wire(DataStream<RawRecord> records) {
+        SingleOutputStreamOperator<EngineRecord> routed = records.process(
+                        new RouteRecords(rawArchive != null), TypeInformation.of(EngineRecord.class))
+                .name("route-records")
+                .uid("route-records");
+        if (rawArchive != null) {
+            routed.getSideOutput(RouteRecords.ARCHIVE)
+                    .sinkTo(ArchiveSinks.raw(rawArchive))
+                    .name("raw-archive")
+                    .uid("raw-archive");
+        }
+        SingleOutputStreamOperator<RequestInput> steps = routed.keyBy(record -> record.engineId, Types.STRING)
+                .process(new AnalyseSteps(sortedInput), TypeInformation.of(RequestInput.class))
+                .name("analyse-steps")
+                .uid("analyse-steps");
+        SingleOutputStreamOperator<TokenAnalysis> tokens = steps.union(routed.getSideOutput(RouteRecords.OBSERVED))
+                .keyBy(input -> input.requestId, Types.STRING)
+                .process(new AnalyseRequests(), TypeInformation.of(TokenAnalysis.class))
+                .name("analyse-requests")
+                .uid("analyse-requests");
+        DataStream<Milestone> milestones = tokens.getSideOutput(AnalyseRequests.MILESTONES);
+        DataStream<Finding> findings = tokens.getSideOutput(AnalyseRequests.FINDINGS);
+        if (!rules.isEmpty()) {
+            DataStream<Milestone> shifted = milestones
+                    .transform("shift-event-time", TypeInformation.of(Milestone.class), new ShiftEventTime())
+                    .uid("shift-event-time");
+            findings = findings.union(RuleMatches.of(shifted, rules)
+                    .map(new MakeFinding(rules))
+                    .returns(TypeInformation.of(Finding.class))
+                    .name("make-finding")
+                    .uid("make-finding"));
+        }
+        DataStream<LayerReport> layers = records.transform(
+                        "count-layers", TypeInformation.of(LayerCount.class), new CountLayers())
+                .uid("count-layers")
+                .keyBy(count -> count.layer.layerName(), Types.STRING)
+                .process(new ReportLayers(), TypeInformation.of(LayerReport.class))
+                .setParallelism(1)
+                .name("report-layers")
+                .uid("report-layers");
+        if (results != null) {
+            sink(
+                    tokens,
+                    ArchiveSinks.result(results, ResultTables.TOKEN_ANALYSIS, row -> millis(row.producedEpochNanos())),
+                    "token-analysis");
+            sink(
+                    tokens.getSideOutput(AnalyseRequests.REQUESTS),
+                    ArchiveSinks.result(results, ResultTables.REQUEST_ANALYSIS, row -> millis(row.fromEpochNanos())),
+                    "request-analysis");
+            sink(
+                    findings,
+                    ArchiveSinks.result(results, ResultTables.FINDING, row -> millis(row.fromEpochNanos())),
+                    "finding");
+            sink(
+                    milestones,
+                    ArchiveSinks.result(results, ResultTables.MILESTONE, row -> millis(row.epochNanos())),
+                    "milestone");
+            sink(
+                    steps.getSideOutput(AnalyseSteps.STEPS),
+                    ArchiveSinks.result(results, ResultTables.STEP_ANALYSIS, row -> millis(row.endEpochNanos())),
+                    "step-analysis");
+            sink(layers, ArchiveSinks.result(results, ResultTables.LAYER_REPORT, row -> null), "layer-report");
+        }
+        return new Results(tokens, findings, milestones);
+    }
+
+    private static <R> void sink(DataStream<R> rows, FileSink<R> sink, String name) {
+        rows.sinkTo(sink).name(name).uid(name);
+    }
+
+    private static @Nullable Long millis(@Nullable Long nanos) {
+        return nanos == null ? null : Long.valueOf(nanos / 1_000_000);
+    }
+}

@@ -1,0 +1,103 @@
+package io.tokenstair.job;
+
+import io.tokenstair.event.Event;
+import io.tokenstair.event.EventHeader;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.Rejected;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.request.RequestInput;
+import io.tokenstair.job.sink.RawArchiveRow;
+import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
+import io.tokenstair.job.source.RawRecord;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.streaming.api.functions.ProcessFunction;
+import org.apache.flink.util.Collector;
+import org.apache.flink.util.OutputTag;
+
+/**
+ * Decodes each record, decides once whether it is late, and sends it on: to the archive (always), to its engine (main output) and to
+ * its request. What cannot be decoded becomes a {@link Rejected} row of the archive: accepted + rejected = read. A late event is
+ * archived with that flag and goes no further. No state.
+ */
+public final class RouteRecords extends ProcessFunction<RawRecord, EngineRecord> {
+    private static final long serialVersionUID = 1L;
+
+    /** What observers say of requests. */
+    public static final OutputTag<RequestInput> OBSERVED =
+            new OutputTag<>("observed", TypeInformation.of(RequestInput.class));
+
+    /** Rows for the raw tables. */
+    public static final OutputTag<RawArchiveRow> ARCHIVE = new OutputTag<>("archive", RawArchiveRowTypeInfo.INSTANCE);
+
+    private final boolean archive;
+
+    /**
+     * Routes records.
+     *
+     * @param archive whether raw rows are wanted
+     */
+    public RouteRecords(boolean archive) {
+        this.archive = archive;
+    }
+
+    @Override
+    public void processElement(RawRecord record, Context context, Collector<EngineRecord> engines) {
+        LoggedEvent logged;
+        try {
+            logged = EventCodec.decode(record.bytes);
+        } catch (WireException e) {
+            if (archive) {
+                RawArchiveRow.forEach(rejected(record, e), false, row -> context.output(ARCHIVE, row));
+            }
+            return;
+        }
+        boolean late = record.late
+                || (record.isDated()
+                        && record.coarseEpochMillis <= context.timerService().currentWatermark());
+        if (archive) {
+            RawArchiveRow.forEach(logged, late, row -> context.output(ARCHIVE, row));
+        }
+        if (late) {
+            return;
+        }
+        long coarse = record.isDated() ? record.coarseEpochMillis : Long.MAX_VALUE;
+        Event event = logged.event();
+        String engineId = EventRoutes.engineOf(event);
+        if (engineId != null) {
+            EngineRecord out = new EngineRecord();
+            out.engineId = engineId;
+            out.coarseEpochMillis = coarse;
+            out.collectorId = record.collectorId;
+            out.collectorEpoch = record.collectorEpoch;
+            out.sequence = record.sequence;
+            out.bytes = record.bytes;
+            engines.collect(out);
+        }
+        String requestId = EventRoutes.requestOf(event);
+        if (requestId != null) {
+            context.output(
+                    OBSERVED,
+                    RequestInput.observed(
+                            requestId,
+                            coarse,
+                            record.collectorId,
+                            record.collectorEpoch,
+                            record.sequence,
+                            record.bytes));
+        }
+    }
+
+    private static LoggedEvent rejected(RawRecord record, WireException reason) {
+        EventHeader header = new EventHeader(
+                "decode/" + record.origin,
+                0,
+                record.ordinal,
+                "none",
+                null,
+                record.isDated() ? Long.valueOf(record.coarseEpochMillis) : null);
+        return new LoggedEvent(
+                header,
+                new Rejected(record.origin, null, null, "record " + record.ordinal + ": " + reason.getMessage(), null));
+    }
+}

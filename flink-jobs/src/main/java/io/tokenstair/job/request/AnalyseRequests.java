@@ -1,0 +1,159 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.job.step.EngineTimeline;
+import io.tokenstair.milestone.Milestone;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.util.Collector;
+import org.apache.flink.util.OutputTag;
+
+/**
+ * Runs the {@link RequestLife} of each request over its inputs in order. An engine's timeline may say something up to
+ * {@link #HOLD_MILLIS} of event time after it happened, so inputs are drained that far behind the watermark; in batch they are
+ * drained when the key is complete. Windows close at instants that the inputs alone decide, never when a timer fires.
+ *
+ * <p>State per request: inputs of the hold, and {@link RequestState}; cleared {@link
+ * RequestLife#MEMORY_MILLIS} after the last use of the id closed.
+ */
+public final class AnalyseRequests extends KeyedProcessFunction<String, RequestInput, TokenAnalysis> {
+    private static final long serialVersionUID = 1L;
+
+    /** How far behind the watermark inputs are drained. */
+    public static final long HOLD_MILLIS = EngineTimeline.COVER_MILLIS + EngineTimeline.BATCH_NANOS / 1_000_000 + 1_500;
+
+    private static final long TIMER_GRID_MILLIS = 250;
+
+    /** Closed sequences. */
+    public static final OutputTag<RequestAnalysis> REQUESTS =
+            new OutputTag<>("requests", TypeInformation.of(RequestAnalysis.class));
+
+    /** Conclusions. */
+    public static final OutputTag<Finding> FINDINGS = new OutputTag<>("findings", TypeInformation.of(Finding.class));
+
+    /** Milestones, for the rules. */
+    public static final OutputTag<Milestone> MILESTONES =
+            new OutputTag<>("milestones", TypeInformation.of(Milestone.class));
+
+    private transient ValueState<RequestBuffer> bufferState;
+    private transient ValueState<RequestState> requestState;
+
+    @Override
+    public void open(OpenContext context) {
+        bufferState = getRuntimeContext()
+                .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(RequestBuffer.class)));
+        requestState = getRuntimeContext()
+                .getState(new ValueStateDescriptor<>("request", TypeInformation.of(RequestState.class)));
+    }
+
+    @Override
+    public void processElement(RequestInput input, Context context, Collector<TokenAnalysis> out) throws Exception {
+        RequestBuffer buffer = bufferState.value();
+        if (buffer == null) {
+            buffer = new RequestBuffer();
+        }
+        if (!buffer.endTimer) {
+            buffer.endTimer = true;
+            context.timerService().registerEventTimeTimer(Long.MAX_VALUE);
+        }
+        buffer.inputs.add(input);
+        if (buffer.timerMillis == Long.MIN_VALUE && input.coarseEpochMillis != Long.MAX_VALUE) {
+            arm(buffer, input.coarseEpochMillis, context);
+        }
+        bufferState.update(buffer);
+    }
+
+    private static void arm(RequestBuffer buffer, long millis, KeyedProcessFunction<?, ?, ?>.Context context) {
+        buffer.timerMillis = ((millis + HOLD_MILLIS) / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
+        context.timerService().registerEventTimeTimer(buffer.timerMillis);
+    }
+
+    @Override
+    public void onTimer(long timestamp, OnTimerContext context, Collector<TokenAnalysis> out) throws Exception {
+        RequestBuffer buffer = bufferState.value();
+        if (buffer == null) {
+            return;
+        }
+        long watermark = context.timerService().currentWatermark();
+        boolean end = watermark == Long.MAX_VALUE;
+        long complete = end ? Long.MAX_VALUE : watermark - HOLD_MILLIS;
+        buffer.timerMillis = Long.MIN_VALUE;
+        RequestState request = requestState.value();
+        if (request == null) {
+            request = new RequestState();
+        }
+        RequestLife life = new RequestLife(context.getCurrentKey(), request, new Shipping(context, out));
+        List<RequestInput> due = new ArrayList<>();
+        List<RequestInput> later = new ArrayList<>();
+        for (RequestInput input : buffer.inputs) {
+            (input.coarseEpochMillis <= complete ? due : later).add(input);
+        }
+        due.sort(RequestInput.ORDER);
+        for (RequestInput input : due) {
+            life.accept(input);
+        }
+        buffer.inputs = later;
+        if (end) {
+            life.finish();
+            bufferState.clear();
+            requestState.clear();
+            return;
+        }
+        boolean forgotten = life.advance(complete);
+        if (forgotten && later.isEmpty()) {
+            context.timerService().deleteEventTimeTimer(Long.MAX_VALUE);
+            bufferState.clear();
+            requestState.clear();
+            return;
+        }
+        long next = life.nextEndMillis();
+        for (RequestInput input : later) {
+            next = Math.min(next, input.coarseEpochMillis);
+        }
+        if (next != Long.MAX_VALUE) {
+            arm(buffer, next, context);
+        }
+        bufferState.update(buffer);
+        requestState.update(request);
+    }
+
+    /** Sends what a life says into the job. */
+    private static final class Shipping implements RequestOutput {
+        private final KeyedProcessFunction<String, RequestInput, TokenAnalysis>.Context context;
+        private final Collector<TokenAnalysis> out;
+
+        Shipping(
+                KeyedProcessFunction<String, RequestInput, TokenAnalysis>.Context context,
+                Collector<TokenAnalysis> out) {
+            this.context = context;
+            this.out = out;
+        }
+
+        @Override
+        public void token(TokenAnalysis token) {
+            out.collect(token);
+        }
+
+        @Override
+        public void request(RequestAnalysis request) {
+            context.output(REQUESTS, request);
+        }
+
+        @Override
+        public void finding(Finding finding) {
+            context.output(FINDINGS, finding);
+        }
+
+        @Override
+        public void milestone(Milestone milestone) {
+            context.output(MILESTONES, milestone);
+        }
+    }
+}

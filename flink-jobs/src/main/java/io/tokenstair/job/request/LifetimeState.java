@@ -1,0 +1,33 @@
+package io.tokenstair.job.request;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One use of a request id: what an observer saw of it, and its sequences. */
+public class LifetimeState {
+    public int ordinal;
+    public long lastEventMillis;
+
+    public boolean observed;
+    public String observer = "";
+    public String observerClockId = "";
+    public boolean warmup;
+    public long sentNanos;
+    public boolean sentKnown;
+    public String sentEventId = "";
+    public @Nullable Integer choicesCount;
+    public @Nullable Long promptTokens;
+    public @Nullable Integer priority;
+    public boolean completed;
+    public @Nullable String outcome;
+    public @Nullable String errorType;
+    public String completedEventId = "";
+    public boolean roleChunk;
+
+    public List<String> uniques = new ArrayList<>();
+    public List<SequenceLife> sequences = new ArrayList<>();
+
+    /** For Flink's serializer. */
+    public LifetimeState() {}
+}

@@ -1,0 +1,78 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.job.step.SequenceFact;
+import io.tokenstair.job.step.TokenBatch;
+import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request hears: an observer's event, tokens, or a fact of one of its sequences; exactly one of the three. Its order is made
+ * of content alone, so that it does not depend on how streams were merged.
+ */
+public class RequestInput {
+    /** Event time, then observers before tokens before facts, then what tells two of a kind apart. */
+    public static final Comparator<RequestInput> ORDER = Comparator.comparingLong(
+                    (RequestInput input) -> input.coarseEpochMillis)
+            .thenComparingInt(RequestInput::rank)
+            .thenComparing((RequestInput input) -> input.origin)
+            .thenComparingLong((RequestInput input) -> input.originEpoch)
+            .thenComparingLong((RequestInput input) -> input.originSequence)
+            .thenComparingInt((RequestInput input) -> input.detail);
+
+    public String requestId = "";
+    public long coarseEpochMillis;
+    public String origin = "";
+    public long originEpoch;
+    public long originSequence;
+    public int detail;
+    /** Wire bytes of an observer's event. */
+    public byte @Nullable [] event;
+
+    public @Nullable TokenBatch tokens;
+    public @Nullable SequenceFact fact;
+
+    /** For Flink's serializer. */
+    public RequestInput() {}
+
+    private int rank() {
+        return event != null ? 0 : tokens != null ? 1 : 2;
+    }
+
+    /** An observer's event. */
+    public static RequestInput observed(
+            String requestId, long coarseEpochMillis, String collectorId, long epoch, long sequence, byte[] bytes) {
+        RequestInput input = new RequestInput();
+        input.requestId = requestId;
+        input.coarseEpochMillis = coarseEpochMillis;
+        input.origin = collectorId;
+        input.originEpoch = epoch;
+        input.originSequence = sequence;
+        input.event = bytes;
+        return input;
+    }
+
+    /** Tokens of one of its sequences. */
+    public static RequestInput of(TokenBatch batch) {
+        RequestInput input = new RequestInput();
+        input.requestId = batch.name.requestId;
+        input.coarseEpochMillis = batch.coarseEpochMillis[batch.count - 1];
+        input.origin = batch.name.engineId;
+        input.originSequence = batch.endNanos[0];
+        input.detail = batch.name.promptIndex * 1024 + batch.name.choice;
+        input.tokens = batch;
+        return input;
+    }
+
+    /** A fact of one of its sequences. */
+    public static RequestInput of(SequenceFact fact) {
+        RequestInput input = new RequestInput();
+        input.requestId = fact.name.requestId;
+        input.coarseEpochMillis = fact.coarseEpochMillis;
+        input.origin = fact.name.engineId;
+        input.originEpoch = fact.kind.ordinal();
+        input.originSequence = fact.clockNanos;
+        input.detail = fact.name.promptIndex * 1024 + fact.name.choice;
+        input.fact = fact;
+        return input;
+    }
+}

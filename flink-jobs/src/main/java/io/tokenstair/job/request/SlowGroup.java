@@ -1,0 +1,32 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.cause.Part;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Slow tokens of a sequence that share cause and culprit: what becomes one finding. A preemption is a group of its own. */
+public class SlowGroup {
+    static final int EVIDENCE = 16;
+
+    public String cause = "";
+    public @Nullable String culpritRequestId;
+    public int firstTokenIndex;
+    public int lastTokenIndex;
+    public long tokens;
+    public long sumLostNanos;
+    public long mostLostNanos = Long.MIN_VALUE;
+    public int worstTokenIndex;
+    public String confidence = "";
+    public String confidenceWhy = "";
+    public List<String> worstChain = new ArrayList<>();
+    public List<String> evidence = new ArrayList<>();
+    public long[] partNanos = new long[Part.COUNT];
+    public int partMask;
+    public @Nullable Long fromEpochNanos;
+    public @Nullable Long toEpochNanos;
+    public @Nullable Long boundNanos;
+
+    /** For Flink's serializer. */
+    public SlowGroup() {}
+}

@@ -1,0 +1,113 @@
+package io.tokenstair.job.sink;
+
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.event.wire.WireException;
+import java.io.IOException;
+import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+
+/** Carries archive rows where the sink is not chained: the table, the flag, and the event in its wire form. */
+public final class RawArchiveRowSerializer extends TypeSerializer<RawArchiveRow> {
+    private static final int MAX_BYTES = 64 << 20;
+
+    @Override
+    public boolean isImmutableType() {
+        return true;
+    }
+
+    @Override
+    public TypeSerializer<RawArchiveRow> duplicate() {
+        return new RawArchiveRowSerializer();
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // Flink wants null where there is no empty instance.
+    public RawArchiveRow createInstance() {
+        return null;
+    }
+
+    @Override
+    public RawArchiveRow copy(RawArchiveRow from) {
+        return from;
+    }
+
+    @Override
+    public RawArchiveRow copy(RawArchiveRow from, RawArchiveRow reuse) {
+        return from;
+    }
+
+    @Override
+    public int getLength() {
+        return -1;
+    }
+
+    @Override
+    public void serialize(RawArchiveRow row, DataOutputView target) throws IOException {
+        byte[] event = EventCodec.encode(row.event());
+        target.writeUTF(row.table());
+        target.writeBoolean(row.late());
+        target.writeInt(event.length);
+        target.write(event);
+    }
+
+    @Override
+    public RawArchiveRow deserialize(DataInputView source) throws IOException {
+        String table = source.readUTF();
+        boolean late = source.readBoolean();
+        byte[] event = new byte[length(source)];
+        source.readFully(event);
+        try {
+            return new RawArchiveRow(table, EventCodec.decode(event), late);
+        } catch (WireException e) {
+            throw new IOException("Cannot read an archive row of table " + table + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public RawArchiveRow deserialize(RawArchiveRow reuse, DataInputView source) throws IOException {
+        return deserialize(source);
+    }
+
+    private static int length(DataInputView source) throws IOException {
+        int length = source.readInt();
+        if (length < 0 || length > MAX_BYTES) {
+            throw new IOException("Cannot read an archive row of " + length + " bytes");
+        }
+        return length;
+    }
+
+    @Override
+    public void copy(DataInputView source, DataOutputView target) throws IOException {
+        target.writeUTF(source.readUTF());
+        target.writeBoolean(source.readBoolean());
+        int length = length(source);
+        target.writeInt(length);
+        target.write(source, length);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RawArchiveRowSerializer;
+    }
+
+    @Override
+    public int hashCode() {
+        return RawArchiveRowSerializer.class.hashCode();
+    }
+
+    @Override
+    public TypeSerializerSnapshot<RawArchiveRow> snapshotConfiguration() {
+        return new Snapshot();
+    }
+
+    /** Version 1 of the form above. */
+    public static final class Snapshot extends SimpleTypeSerializerSnapshot<RawArchiveRow> {
+        /** For Flink, which makes one when it restores. */
+        public Snapshot() {
+            super(RawArchiveRowSerializer::new);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.tokenstair.job.source;
+
+import com.google.protobuf.CodedInputStream;
+import io.tokenstair.event.wire.EventCodec;
+import java.io.IOException;
+
+/**
+ * Reads the header and the kind of a log record from its bytes and steps over everything else, so that a record can be dated, routed and
+ * counted before anyone pays for decoding it.
+ *
+ * <p>It never fails: bytes that are no log record, a collector id longer than {@link EventCodec#MAX_ID_BYTES} and a record without a
+ * kind all get kind tag 0, and the decoder says later what was wrong. A date outside {@link #EARLIEST_EPOCH_MILLIS} to
+ * {@link #LATEST_EPOCH_MILLIS} is no date.
+ */
+public final class HeaderPeek {
+    /** First event time that is taken: 1970-01-01T00:00:00Z. */
+    public static final long EARLIEST_EPOCH_MILLIS = 0;
+
+    /** Last event time that is taken: 9999-12-31T23:59:59.999Z. */
+    public static final long LATEST_EPOCH_MILLIS = 253_402_300_799_999L;
+
+    private static final int LENGTH_DELIMITED = 2;
+    private static final int COLLECTOR_ID = 1 << 3 | LENGTH_DELIMITED;
+    private static final int COLLECTOR_EPOCH = 2 << 3;
+    private static final int SEQUENCE = 3 << 3;
+    private static final int COARSE_EPOCH_MILLIS = 6 << 3 | 1;
+    private static final int FIRST_KIND = 10;
+    private static final int LAST_KIND = 49;
+
+    private HeaderPeek() {}
+
+    /** Fills the header fields of a record from its bytes. */
+    static void into(RawRecord record) {
+        clear(record);
+        try {
+            read(CodedInputStream.newInstance(record.bytes), record);
+        } catch (IOException e) {
+            clear(record);
+        }
+    }
+
+    private static void clear(RawRecord record) {
+        record.kindTag = 0;
+        record.coarseEpochMillis = RawRecord.UNDATED;
+        record.collectorId = "";
+        record.collectorEpoch = 0;
+        record.sequence = 0;
+    }
+
+    private static void read(CodedInputStream in, RawRecord record) throws IOException {
+        // The whole top level is walked: stepping over a kind is one addition, and fields may come in any order.
+        for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+            switch (tag) {
+                case COLLECTOR_ID -> record.collectorId = boundedString(in);
+                case COLLECTOR_EPOCH -> record.collectorEpoch = in.readInt64();
+                case SEQUENCE -> record.sequence = in.readInt64();
+                case COARSE_EPOCH_MILLIS -> {
+                    long millis = in.readSFixed64();
+                    boolean dated = millis >= EARLIEST_EPOCH_MILLIS && millis <= LATEST_EPOCH_MILLIS;
+                    record.coarseEpochMillis = dated ? millis : RawRecord.UNDATED;
+                }
+                default -> {
+                    int field = tag >>> 3;
+                    if (field >= FIRST_KIND && field <= LAST_KIND && (tag & 7) == LENGTH_DELIMITED) {
+                        record.kindTag = field;
+                    }
+                    in.skipField(tag);
+                }
+            }
+        }
+        if (record.kindTag == 0) {
+            clear(record);
+        }
+    }
+
+    private static String boundedString(CodedInputStream in) throws IOException {
+        int before = in.getTotalBytesRead();
+        String text = in.readStringRequireUtf8();
+        if (in.getTotalBytesRead() - before > EventCodec.MAX_ID_BYTES + 2) {
+            throw new IOException("Cannot take a collector id of more than " + EventCodec.MAX_ID_BYTES + " bytes");
+        }
+        return text;
+    }
+}

@@ -1,0 +1,125 @@
+package io.tokenstair.job.source;
+
+import java.io.IOException;
+import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+
+/** Carries raw records between operators: fixed fields, two short strings, then the bytes in one piece. */
+public final class RawRecordSerializer extends TypeSerializer<RawRecord> {
+    private static final int MAX_BYTES = 64 << 20;
+
+    @Override
+    public boolean isImmutableType() {
+        return false;
+    }
+
+    @Override
+    public TypeSerializer<RawRecord> duplicate() {
+        return new RawRecordSerializer();
+    }
+
+    @Override
+    public RawRecord createInstance() {
+        return new RawRecord();
+    }
+
+    @Override
+    public RawRecord copy(RawRecord from) {
+        return from.copy();
+    }
+
+    @Override
+    public RawRecord copy(RawRecord from, RawRecord reuse) {
+        return from.copy();
+    }
+
+    @Override
+    public int getLength() {
+        return -1;
+    }
+
+    @Override
+    public void serialize(RawRecord record, DataOutputView target) throws IOException {
+        target.writeBoolean(record.late);
+        target.writeLong(record.ordinal);
+        target.writeInt(record.kindTag);
+        target.writeLong(record.coarseEpochMillis);
+        target.writeLong(record.collectorEpoch);
+        target.writeLong(record.sequence);
+        target.writeUTF(record.origin);
+        target.writeUTF(record.collectorId);
+        target.writeInt(record.bytes.length);
+        target.write(record.bytes);
+    }
+
+    @Override
+    public RawRecord deserialize(DataInputView source) throws IOException {
+        RawRecord record = new RawRecord();
+        record.late = source.readBoolean();
+        record.ordinal = source.readLong();
+        record.kindTag = source.readInt();
+        record.coarseEpochMillis = source.readLong();
+        record.collectorEpoch = source.readLong();
+        record.sequence = source.readLong();
+        record.origin = source.readUTF();
+        record.collectorId = source.readUTF();
+        record.bytes = new byte[length(source)];
+        source.readFully(record.bytes);
+        return record;
+    }
+
+    /** Always a new record: operators keep the ones they were given. */
+    @Override
+    public RawRecord deserialize(RawRecord reuse, DataInputView source) throws IOException {
+        return deserialize(source);
+    }
+
+    private static int length(DataInputView source) throws IOException {
+        int length = source.readInt();
+        if (length < 0 || length > MAX_BYTES) {
+            throw new IOException("Cannot read a raw record of " + length + " bytes");
+        }
+        return length;
+    }
+
+    @Override
+    public void copy(DataInputView source, DataOutputView target) throws IOException {
+        target.writeBoolean(source.readBoolean());
+        target.writeLong(source.readLong());
+        target.writeInt(source.readInt());
+        target.writeLong(source.readLong());
+        target.writeLong(source.readLong());
+        target.writeLong(source.readLong());
+        target.writeUTF(source.readUTF());
+        target.writeUTF(source.readUTF());
+        int length = length(source);
+        target.writeInt(length);
+        target.write(source, length);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RawRecordSerializer;
+    }
+
+    @Override
+    public int hashCode() {
+        return RawRecordSerializer.class.hashCode();
+    }
+
+    @Override
+    public TypeSerializerSnapshot<RawRecord> snapshotConfiguration() {
+        return new Snapshot();
+    }
+
+    /** Version 1 of the form above. */
+    public static final class Snapshot extends SimpleTypeSerializerSnapshot<RawRecord> {
+        /** For Flink, which makes one when it restores. */
+        public Snapshot() {
+            super(RawRecordSerializer::new);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package io.tokenstair.job.step;
+
+import io.tokenstair.archive.result.StepAnalysis;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.EngineRecord;
+import io.tokenstair.job.request.RequestInput;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.util.Collector;
+import org.apache.flink.util.OutputTag;
+
+/**
+ * Runs the {@link EngineTimeline} of each engine over its events in total order: events are buffered, sorted and drained up to the
+ * watermark. In batch the input is sorted by event time already, so that what is older than the event at hand is complete and
+ * nothing but one millisecond is buffered.
+ *
+ * <p>State per engine: its buffer and its {@link EngineState}; an engine is never forgotten, its open sequences are when they end.
+ */
+public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecord, RequestInput> {
+    private static final long serialVersionUID = 1L;
+    private static final long TIMER_GRID_MILLIS = 100;
+
+    /** Judged steps. */
+    public static final OutputTag<StepAnalysis> STEPS =
+            new OutputTag<>("steps", TypeInformation.of(StepAnalysis.class));
+
+    private final boolean sortedInput;
+    private transient ValueState<EngineBuffer> bufferState;
+    private transient ValueState<EngineState> engineState;
+
+    /**
+     * Analyses steps.
+     *
+     * @param sortedInput true in batch, where the input of a key comes sorted by event time
+     */
+    public AnalyseSteps(boolean sortedInput) {
+        this.sortedInput = sortedInput;
+    }
+
+    @Override
+    public void open(OpenContext context) {
+        bufferState = getRuntimeContext()
+                .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(EngineBuffer.class)));
+        engineState = getRuntimeContext()
+                .getState(new ValueStateDescriptor<>("engine", TypeInformation.of(EngineState.class)));
+    }
+
+    @Override
+    public void processElement(EngineRecord record, Context context, Collector<RequestInput> out) throws Exception {
+        EngineBuffer buffer = bufferState.value();
+        if (buffer == null) {
+            buffer = new EngineBuffer();
+            context.timerService().registerEventTimeTimer(Long.MAX_VALUE);
+        }
+        if (sortedInput && record.coarseEpochMillis != Long.MAX_VALUE) {
+            if (!buffer.records.isEmpty() && older(buffer, record.coarseEpochMillis)) {
+                drain(context.getCurrentKey(), buffer, record.coarseEpochMillis - 1, context, out);
+            }
+        } else if (!sortedInput && buffer.timerMillis == Long.MIN_VALUE && record.coarseEpochMillis != Long.MAX_VALUE) {
+            arm(buffer, record.coarseEpochMillis, context);
+        }
+        buffer.records.add(record);
+        bufferState.update(buffer);
+    }
+
+    private static boolean older(EngineBuffer buffer, long millis) {
+        for (EngineRecord record : buffer.records) {
+            if (record.coarseEpochMillis < millis) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static void arm(EngineBuffer buffer, long millis, KeyedProcessFunction<?, ?, ?>.Context context) {
+        buffer.timerMillis = (millis / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
+        context.timerService().registerEventTimeTimer(buffer.timerMillis);
+    }
+
+    @Override
+    public void onTimer(long timestamp, OnTimerContext context, Collector<RequestInput> out) throws Exception {
+        EngineBuffer buffer = bufferState.value();
+        if (buffer == null) {
+            return;
+        }
+        long complete = context.timerService().currentWatermark();
+        boolean end = complete == Long.MAX_VALUE;
+        buffer.timerMillis = Long.MIN_VALUE;
+        EngineState engine = drain(context.getCurrentKey(), buffer, complete, context, out);
+        if (end) {
+            new EngineTimeline(engine, new Shipping(context, out)).finish();
+            bufferState.clear();
+            engineState.clear();
+            return;
+        }
+        new EngineTimeline(engine, new Shipping(context, out)).advance(complete);
+        engineState.update(engine);
+        if (!buffer.records.isEmpty()) {
+            long earliest = Long.MAX_VALUE;
+            for (EngineRecord record : buffer.records) {
+                earliest = Math.min(earliest, record.coarseEpochMillis);
+            }
+            if (earliest != Long.MAX_VALUE) {
+                arm(buffer, earliest, context);
+            }
+        } else if (!engine.waitingEvents.isEmpty() || !engine.openBatches.isEmpty()) {
+            arm(buffer, complete, context);
+        }
+        bufferState.update(buffer);
+    }
+
+    /** Feeds everything up to an event time, in total order, and returns the engine's state. */
+    private EngineState drain(
+            String engineId, EngineBuffer buffer, long complete, Context context, Collector<RequestInput> out)
+            throws Exception {
+        EngineState engine = engineState.value();
+        if (engine == null) {
+            engine = new EngineState();
+            engine.engineId = engineId;
+        }
+        List<EngineRecord> due = new ArrayList<>();
+        List<EngineRecord> later = new ArrayList<>();
+        for (EngineRecord record : buffer.records) {
+            (record.coarseEpochMillis <= complete ? due : later).add(record);
+        }
+        due.sort(EngineRecord.ORDER);
+        EngineTimeline timeline = new EngineTimeline(engine, new Shipping(context, out));
+        for (EngineRecord record : due) {
+            try {
+                timeline.accept(EventCodec.decode(record.bytes), record.bytes);
+            } catch (WireException e) {
+                throw new IllegalStateException("Cannot read an event that was read before", e);
+            }
+        }
+        buffer.records = later;
+        engineState.update(engine);
+        return engine;
+    }
+
+    /** Sends what a timeline says into the job. */
+    private static final class Shipping implements EngineOutput {
+        private final KeyedProcessFunction<String, EngineRecord, RequestInput>.Context context;
+        private final Collector<RequestInput> out;
+
+        Shipping(
+                KeyedProcessFunction<String, EngineRecord, RequestInput>.Context context, Collector<RequestInput> out) {
+            this.context = context;
+            this.out = out;
+        }
+
+        @Override
+        public void tokens(TokenBatch batch) {
+            out.collect(RequestInput.of(batch));
+        }
+
+        @Override
+        public void fact(SequenceFact fact) {
+            out.collect(RequestInput.of(fact));
+        }
+
+        @Override
+        public void step(StepAnalysis step) {
+            context.output(STEPS, step);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package io.tokenstair.job.step;
+
+import io.tokenstair.archive.result.StepAnalysis;
+
+/** Where an engine's timeline puts what it concludes, in the order of the engine's own time. */
+public interface EngineOutput {
+    /** Tokens of one sequence. */
+    void tokens(TokenBatch batch);
+
+    /** Something that happened to a sequence. */
+    void fact(SequenceFact fact);
+
+    /** A judged step. */
+    void step(StepAnalysis step);
+}

@@ -1,0 +1,68 @@
+package io.tokenstair.job.step;
+
+import io.tokenstair.clock.ClockSegments;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything the timeline of one engine remembers. Bounded by the open sequences, by {@link EngineTimeline#WAITING_EVENTS} events
+ * that wait for core records, and by {@link PrefixBlocks} for evicted hashes.
+ */
+public class EngineState {
+    /** Decode-only steps over which medians are taken. */
+    public static final int REFERENCE_STEPS = 400;
+
+    public String engineId = "";
+    public String clockId = "";
+    public String handleSpace = "";
+    public Map<Integer, SequenceState> sequences = new HashMap<>();
+    public Map<String, Integer> handleByName = new HashMap<>();
+    public List<Integer> waiting = new ArrayList<>();
+    public List<Integer> openBatches = new ArrayList<>();
+
+    public StepTimeModel.State model = new StepTimeModel.State();
+    public SortedWindow sequencesWindow = new SortedWindow(REFERENCE_STEPS);
+    public SortedWindow residentWindow = new SortedWindow(REFERENCE_STEPS);
+    public SortedWindow gapWindow = new SortedWindow(REFERENCE_STEPS);
+    public SortedWindow residualWindow = new SortedWindow(REFERENCE_STEPS);
+    public SortedWindow idleWindow = new SortedWindow(REFERENCE_STEPS);
+    public SortedWindow coreWaitWindow = new SortedWindow(REFERENCE_STEPS);
+
+    public long lastEndNanos;
+    public boolean lastEndKnown;
+    public long lastStepId = -1;
+    public long steps;
+    public long prefillOnlyNanos;
+    public long budgetUsedNanos;
+    public long seatLimitNanos;
+    public long blocksShortNanos;
+    public long kvEvents;
+    public boolean kvReported;
+    public double lastCoreWait = Double.NaN;
+    public double lastEngineStall = Double.NaN;
+    public double workerStallNanos;
+    public @Nullable String largestPrefill;
+    public String largestPrefillEventId = "";
+
+    public @Nullable Long tokenBudgetTokens;
+    public @Nullable Integer maxSequencesCount;
+    public int blockSizeTokens;
+    public @Nullable Long kvTotalBlocksCount;
+    public @Nullable Long kvUsedBlocksCount;
+
+    public HostThreads threads = new HostThreads();
+    public ClockSegments clock = new ClockSegments();
+    public PrefixBlocks blocks = new PrefixBlocks();
+
+    /** Wire bytes of events that wait, in order, for core records that cover a step. */
+    public List<byte[]> waitingEvents = new ArrayList<>();
+
+    public long latestCoarseMillis = Long.MIN_VALUE;
+    public long unknownHandleRows;
+
+    /** For Flink's serializer. */
+    public EngineState() {}
+}

@@ -1,0 +1,609 @@
+package io.tokenstair.job.step;
+
+import io.tokenstair.archive.result.StepAnalysis;
+import io.tokenstair.clock.AlignedStamp;
+import io.tokenstair.clock.ClockSegments;
+import io.tokenstair.event.ClockSampled;
+import io.tokenstair.event.EngineConfigured;
+import io.tokenstair.event.Event;
+import io.tokenstair.event.EventHeader;
+import io.tokenstair.event.HandleAnnounced;
+import io.tokenstair.event.HostSampled;
+import io.tokenstair.event.KvBlocksEvicted;
+import io.tokenstair.event.KvBlocksStored;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.Phase;
+import io.tokenstair.event.RequestFinished;
+import io.tokenstair.event.RequestPreempted;
+import io.tokenstair.event.RequestQueued;
+import io.tokenstair.event.SequenceRows;
+import io.tokenstair.event.StepCompleted;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.event.wire.WireException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One engine on its own timeline. Fed with that engine's events in total order, it judges every step by the model snapshot before
+ * it and cuts the gap of every token into parts. What it says depends on the order of its input alone, never on arrival or on
+ * when it is asked, so that streaming and replay agree.
+ *
+ * <p>A step is judged once the core records cover its end, or when event time has gone {@link #COVER_MILLIS} past it.
+ */
+public final class EngineTimeline {
+    /** How far event time may run past a step that core records do not cover yet. */
+    public static final long COVER_MILLIS = 2_000;
+
+    /** How long a token may wait in an open batch, in the engine's time. */
+    public static final long BATCH_NANOS = 500_000_000L;
+
+    /** Most events that wait for core records; beyond it the oldest step is judged without them. */
+    public static final int WAITING_EVENTS = 20_000;
+
+    private final EngineState state;
+    private final EngineOutput output;
+    private final TokenJudge judge;
+
+    /** A timeline over its state. */
+    public EngineTimeline(EngineState state, EngineOutput output) {
+        this.state = state;
+        this.output = output;
+        this.judge = new TokenJudge(state);
+    }
+
+    /** Takes the next event of the engine. */
+    public void accept(LoggedEvent logged, byte[] bytes) {
+        EventHeader header = logged.header();
+        if (header.coarseEpochMillis() != null) {
+            state.latestCoarseMillis = Math.max(state.latestCoarseMillis, header.coarseEpochMillis());
+            // Before anything else: what event time alone decides must not depend on this event's content.
+            drain(state.latestCoarseMillis);
+        }
+        Event event = logged.event();
+        if (event instanceof HostSampled sample) {
+            if (header.clockNanos() != null) {
+                state.threads.accept(sample, header.clockNanos(), header.eventId());
+            }
+            drain(state.latestCoarseMillis);
+        } else if (event instanceof ClockSampled sample) {
+            if (state.clock.fromClockId.isEmpty()) {
+                state.clock = ClockSegments.between(sample.localClockId(), sample.remoteClockId());
+            }
+            state.clock.accept(sample);
+        } else if (state.waitingEvents.isEmpty() && ready(logged, state.latestCoarseMillis)) {
+            process(logged);
+        } else {
+            state.waitingEvents.add(bytes);
+            drain(state.latestCoarseMillis);
+        }
+    }
+
+    /** Judges what no later event can change: no event with an earlier or equal event time will come. */
+    public void advance(long completeToMillis) {
+        drain(completeToMillis);
+        if (state.waitingEvents.isEmpty()) {
+            flushBatchesBefore(completeToMillis);
+        }
+    }
+
+    /** Ends the input: everything that waits is judged and shipped. */
+    public void finish() {
+        drain(Long.MAX_VALUE);
+        flushBatchesBefore(Long.MAX_VALUE);
+    }
+
+    private void drain(long millis) {
+        int done = 0;
+        List<byte[]> waitingEvents = state.waitingEvents;
+        while (done < waitingEvents.size()) {
+            LoggedEvent logged = decode(waitingEvents.get(done));
+            if (!ready(logged, millis) && waitingEvents.size() - done <= WAITING_EVENTS) {
+                break;
+            }
+            process(logged);
+            done++;
+        }
+        if (done > 0) {
+            waitingEvents.subList(0, done).clear();
+        }
+    }
+
+    private static LoggedEvent decode(byte[] bytes) {
+        try {
+            return EventCodec.decode(bytes);
+        } catch (WireException e) {
+            throw new IllegalStateException("Cannot read an event that was read before", e);
+        }
+    }
+
+    private boolean ready(LoggedEvent logged, long millis) {
+        if (!(logged.event() instanceof StepCompleted step) || !state.threads.reported()) {
+            return true;
+        }
+        Long coarse = logged.header().coarseEpochMillis();
+        return state.threads.covers(step.updateEndNanos())
+                || millis == Long.MAX_VALUE
+                || (coarse != null && millis > coarse + COVER_MILLIS);
+    }
+
+    private void process(LoggedEvent logged) {
+        EventHeader header = logged.header();
+        Event event = logged.event();
+        if (event instanceof StepCompleted step) {
+            step(header, step);
+        } else if (event instanceof RequestQueued queued) {
+            queued(header, queued);
+        } else if (event instanceof RequestPreempted preempted) {
+            preempted(header, preempted);
+        } else if (event instanceof RequestFinished finished) {
+            finished(header, finished);
+        } else if (event instanceof EngineConfigured configured) {
+            configured(configured);
+        } else if (event instanceof KvBlocksStored stored) {
+            stored(logged, stored);
+        } else if (event instanceof KvBlocksEvicted evicted) {
+            evicted(header, evicted);
+        }
+    }
+
+    // ---- what is known of the engine
+
+    private void configured(EngineConfigured configured) {
+        state.tokenBudgetTokens = configured.tokenBudgetTokens();
+        state.maxSequencesCount = configured.maxSequencesCount();
+        state.kvTotalBlocksCount = configured.kvTotalBlocksCount();
+        if (configured.blockSizeTokens() != null) {
+            state.blockSizeTokens = configured.blockSizeTokens();
+        }
+    }
+
+    private void handleSpace(EventHeader header) {
+        String space = header.collectorId() + '/' + header.collectorEpoch();
+        if (!space.equals(state.handleSpace)) {
+            flushBatchesBefore(Long.MAX_VALUE);
+            state.handleSpace = space;
+            state.sequences.clear();
+            state.handleByName.clear();
+            state.waiting.clear();
+            state.openBatches.clear();
+            state.lastEndKnown = false;
+        }
+        state.clockId = header.clockId();
+    }
+
+    private SequenceState announce(int handle, String engineRequestId) {
+        SequenceState sequence = state.sequences.get(handle);
+        if (sequence == null || !sequence.name.engineRequestId.equals(engineRequestId)) {
+            sequence = new SequenceState();
+            sequence.handle = handle;
+            sequence.name = SequenceName.of(state.engineId, engineRequestId);
+            snapshot(sequence);
+            state.sequences.put(handle, sequence);
+            state.handleByName.put(engineRequestId, handle);
+        }
+        return sequence;
+    }
+
+    private @Nullable SequenceState find(String engineRequestId) {
+        Integer handle = state.handleByName.get(engineRequestId);
+        return handle == null ? null : state.sequences.get(handle);
+    }
+
+    // ---- events of a sequence
+
+    private void queued(EventHeader header, RequestQueued queued) {
+        handleSpace(header);
+        SequenceState sequence = announce(queued.requestHandle(), queued.engineRequestId());
+        if (header.clockNanos() != null) {
+            sequence.lastNanos = header.clockNanos();
+            sequence.lastKnown = true;
+        }
+        sequence.promptTokens = queued.promptTokens();
+        sequence.priority = queued.priority();
+        sequence.queuedEventId = header.eventId();
+        sequence.coreWaitAtLast = state.threads.coreWaitNanos(sequence.lastNanos);
+        sequence.engineStallAtLast = state.threads.engine.total(sequence.lastNanos, true);
+        if (!sequence.scheduled && !state.waiting.contains(queued.requestHandle())) {
+            state.waiting.add(queued.requestHandle());
+        }
+        SequenceFact fact = fact(SequenceFact.Kind.QUEUED, sequence, header);
+        fact.promptTokens = queued.promptTokens();
+        fact.priority = queued.priority();
+        output.fact(fact);
+    }
+
+    private void preempted(EventHeader header, RequestPreempted preempted) {
+        handleSpace(header);
+        SequenceState sequence = find(preempted.engineRequestId());
+        if (sequence == null) {
+            return;
+        }
+        sequence.preempted = true;
+        sequence.running = false;
+        sequence.preemptedEventId = header.eventId();
+        sequence.preemptedStepId = preempted.stepId();
+        sequence.discardedTokens = preempted.discardedTokens();
+        sequence.resumedStepId = null;
+        String wantedBy = preempted.wantedByEngineRequestId();
+        sequence.preemptedByItself = wantedBy != null && wantedBy.equals(preempted.engineRequestId());
+        sequence.preemptedFor =
+                wantedBy == null ? null : EngineRequestName.of(wantedBy).requestId();
+        sequence.largestHolder = largestHolder(sequence);
+        state.kvEvents++;
+        SequenceFact fact = fact(SequenceFact.Kind.PREEMPTED, sequence, header);
+        fact.tokens = preempted.discardedTokens();
+        fact.stepId = preempted.stepId();
+        fact.otherRequestId = sequence.preemptedFor;
+        fact.kvUsedBlocksCount = state.kvUsedBlocksCount;
+        fact.kvTotalBlocksCount = state.kvTotalBlocksCount;
+        output.fact(fact);
+    }
+
+    private @Nullable String largestHolder(SequenceState victim) {
+        SequenceState largest = null;
+        for (SequenceState other : state.sequences.values()) {
+            if (other == victim || !other.running) {
+                continue;
+            }
+            if (largest == null
+                    || other.contextTokens > largest.contextTokens
+                    || (other.contextTokens == largest.contextTokens && other.handle < largest.handle)) {
+                largest = other;
+            }
+        }
+        return largest == null ? null : largest.name.requestId;
+    }
+
+    private void finished(EventHeader header, RequestFinished finished) {
+        handleSpace(header);
+        SequenceState sequence = find(finished.engineRequestId());
+        if (sequence == null) {
+            return;
+        }
+        ship(sequence);
+        SequenceFact fact = fact(SequenceFact.Kind.FINISHED, sequence, header);
+        fact.endReason = finished.endReason();
+        fact.tokens = finished.outputTokens() == null ? Long.valueOf(sequence.nextTokenIndex) : finished.outputTokens();
+        fact.stepId = finished.stepId();
+        output.fact(fact);
+        state.sequences.remove(sequence.handle);
+        state.handleByName.remove(sequence.name.engineRequestId);
+        state.waiting.remove(Integer.valueOf(sequence.handle));
+    }
+
+    private SequenceFact fact(SequenceFact.Kind kind, SequenceState sequence, EventHeader header) {
+        SequenceFact fact = new SequenceFact();
+        fact.kind = kind;
+        fact.name = sequence.name;
+        fact.clockId = header.clockId();
+        fact.coarseEpochMillis = coarse(header);
+        fact.clockNanos = header.clockNanos() == null ? 0 : header.clockNanos();
+        AlignedStamp aligned = header.clockNanos() == null ? null : state.clock.align(header.clockNanos());
+        if (aligned != null) {
+            fact.epochNanos = aligned.epochNanos();
+            fact.boundNanos = aligned.boundNanos();
+        }
+        fact.eventId = header.eventId();
+        fact.blockSizeTokens = state.blockSizeTokens;
+        return fact;
+    }
+
+    private static long coarse(EventHeader header) {
+        return header.coarseEpochMillis() == null ? Long.MAX_VALUE : header.coarseEpochMillis();
+    }
+
+    // ---- KV blocks
+
+    private void evicted(EventHeader header, KvBlocksEvicted evicted) {
+        PrefixBlocks.Eviction eviction = new PrefixBlocks.Eviction();
+        eviction.eventId = header.eventId();
+        eviction.batchSequence = evicted.batchSequence() == null ? -1 : evicted.batchSequence();
+        for (long hash : evicted.blockHashes()) {
+            state.blocks.evict(hash, eviction);
+        }
+        state.kvEvents++;
+        state.kvReported = true;
+    }
+
+    private void stored(LoggedEvent logged, KvBlocksStored stored) {
+        state.kvReported = true;
+        if (stored.batchSequence() == null) {
+            return;
+        }
+        PrefixBlocks.StepFill fill = state.blocks.steps.get(stored.batchSequence());
+        if (fill == null) {
+            // Its step has not been judged yet, or was lost: keep it for the step.
+            if (state.blocks.early.size() < PrefixBlocks.MESSAGES) {
+                state.blocks.early.add(EventCodec.encode(logged));
+            }
+            return;
+        }
+        attribute(logged.header(), stored, fill);
+    }
+
+    private void attribute(EventHeader header, KvBlocksStored stored, PrefixBlocks.StepFill fill) {
+        Integer handle = state.blocks.attribute(fill, stored.blockHashes().size());
+        int again = 0;
+        PrefixBlocks.Eviction first = null;
+        for (long hash : stored.blockHashes()) {
+            PrefixBlocks.Eviction eviction = state.blocks.storedAgain(hash);
+            if (eviction != null) {
+                again++;
+                first = first == null ? eviction : first;
+            }
+        }
+        SequenceState sequence = handle == null ? null : state.sequences.get(handle);
+        if (again == 0 || first == null || sequence == null) {
+            return;
+        }
+        SequenceFact fact = fact(SequenceFact.Kind.PREFIX_RECOMPUTED, sequence, header);
+        int blockTokens = stored.blockSizeTokens() != null ? stored.blockSizeTokens() : state.blockSizeTokens;
+        fact.tokens = (long) again * blockTokens;
+        fact.stepId = fill.stepId;
+        fact.otherEventId = first.eventId;
+        PrefixBlocks.StepFill evicting = state.blocks.steps.get(first.batchSequence);
+        fact.otherRequestId = evicting == null ? null : evicting.largestPrefill;
+        output.fact(fact);
+    }
+
+    private void rememberFill(StepCompleted step, String eventId) {
+        if (step.kvBatchSequence() == null || state.blockSizeTokens <= 0) {
+            return;
+        }
+        PrefixBlocks.StepFill fill = new PrefixBlocks.StepFill();
+        fill.batchSequence = step.kvBatchSequence();
+        fill.stepId = step.stepId();
+        fill.stepEventId = eventId;
+        SequenceRows rows = step.rows();
+        int most = 0;
+        for (int i = 0; i < rows.count(); i++) {
+            int after = rows.contextTokens(i) / state.blockSizeTokens;
+            int before = (rows.contextTokens(i) - rows.scheduledTokens(i)) / state.blockSizeTokens;
+            boolean prefill = rows.phaseCode(i) == Phase.PREFILL.code();
+            if (after > before) {
+                fill.handles.add(rows.requestHandle(i));
+                fill.fullBlocks.add(after - before);
+                fill.prefill.add(prefill);
+            }
+            SequenceState sequence = state.sequences.get(rows.requestHandle(i));
+            if (prefill && rows.scheduledTokens(i) > most && sequence != null) {
+                most = rows.scheduledTokens(i);
+                fill.largestPrefill = sequence.name.requestId;
+            }
+        }
+        state.blocks.step(fill);
+        List<byte[]> early = state.blocks.early;
+        for (int i = 0; i < early.size(); ) {
+            LoggedEvent logged = decode(early.get(i));
+            if (logged.event() instanceof KvBlocksStored stored
+                    && stored.batchSequence() != null
+                    && stored.batchSequence() <= fill.batchSequence) {
+                early.remove(i);
+                if (stored.batchSequence() == fill.batchSequence) {
+                    attribute(logged.header(), stored, fill);
+                }
+            } else {
+                i++;
+            }
+        }
+    }
+
+    // ---- the step
+
+    private void step(EventHeader header, StepCompleted step) {
+        handleSpace(header);
+        String eventId = header.eventId();
+        for (HandleAnnounced announced : step.announcements()) {
+            announce(announced.requestHandle(), announced.engineRequestId());
+        }
+        long end = step.updateEndNanos();
+        long start = step.scheduleStartNanos() == null ? Long.MIN_VALUE : step.scheduleStartNanos();
+        long previous = state.lastEndKnown ? state.lastEndNanos : start == Long.MIN_VALUE ? end : start;
+        long begin = Math.max(start, previous);
+        long stepNanos = end - begin;
+        long interval = end - previous;
+        long idle = interval - stepNanos;
+        flushBatchesOlderThan(end - BATCH_NANOS);
+
+        JudgedStep judged = judge.begin(step, eventId, begin, end, previous, interval, stepNanos, idle);
+        int unknown = judge.rows(judged, step.rows());
+        state.unknownHandleRows += unknown;
+        if (step.kvUsedBlocksCount() != null) {
+            state.kvUsedBlocksCount = step.kvUsedBlocksCount();
+        }
+        if (step.kvTotalBlocksCount() != null) {
+            state.kvTotalBlocksCount = step.kvTotalBlocksCount();
+        }
+        waitingTotals(judged, step);
+        announceSchedules(header, step);
+        AlignedStamp aligned = state.clock.align(end);
+        emitTokens(header, step, judged, aligned);
+        rememberFill(step, eventId);
+        output.step(new StepAnalysis(
+                state.engineId,
+                step.dpRank(),
+                step.stepId(),
+                aligned == null ? null : aligned.epochNanos(),
+                aligned == null ? null : aligned.boundNanos(),
+                stepNanos,
+                idle,
+                judged.warm ? StrictMath.round(judged.expectedNanos) : null,
+                judged.referenceKnown ? judged.referenceNanos : null,
+                step.rows().count(),
+                judged.decodeSequences,
+                judged.load.residentTokens(),
+                judged.prefillTokens,
+                judged.recomputeTokens,
+                step.runningCount(),
+                step.waitingCount(),
+                step.kvUsedBlocksCount(),
+                step.kvTotalBlocksCount(),
+                Double.isNaN(judged.coreWaitNanos) ? null : StrictMath.round(judged.coreWaitNanos)));
+        judge.learn(judged);
+        state.lastEndNanos = end;
+        state.lastEndKnown = true;
+        state.lastStepId = step.stepId();
+        state.steps++;
+    }
+
+    private void waitingTotals(JudgedStep judged, StepCompleted step) {
+        if (judged.decodeSequences == 0 && judged.load.promptTokens() > 0) {
+            state.prefillOnlyNanos += judged.intervalNanos;
+        } else if (judged.decodeSequences > 0
+                && state.tokenBudgetTokens != null
+                && judged.load.promptTokens() + judged.decodeSequences >= state.tokenBudgetTokens) {
+            state.budgetUsedNanos += judged.intervalNanos;
+        }
+        if (state.waiting.isEmpty()) {
+            return;
+        }
+        Integer running = step.runningCount();
+        if (running != null && state.maxSequencesCount != null && running >= state.maxSequencesCount) {
+            state.seatLimitNanos += judged.intervalNanos;
+            return;
+        }
+        if (step.kvUsedBlocksCount() == null || step.kvTotalBlocksCount() == null || state.blockSizeTokens <= 0) {
+            return;
+        }
+        long smallest = Long.MAX_VALUE;
+        for (int i = 0; i < state.waiting.size() && i < 64; i++) {
+            SequenceState sequence = state.sequences.get(state.waiting.get(i));
+            if (sequence != null && sequence.promptTokens != null) {
+                smallest = Math.min(smallest, sequence.promptTokens);
+            }
+        }
+        if (smallest == Long.MAX_VALUE) {
+            return;
+        }
+        long wanted = state.tokenBudgetTokens == null ? smallest : Math.min(smallest, state.tokenBudgetTokens);
+        long freeTokens = (step.kvTotalBlocksCount() - step.kvUsedBlocksCount()) * state.blockSizeTokens;
+        if (freeTokens < wanted) {
+            state.blocksShortNanos += judged.intervalNanos;
+        }
+    }
+
+    private void announceSchedules(EventHeader header, StepCompleted step) {
+        SequenceRows rows = step.rows();
+        for (int i = 0; i < rows.count(); i++) {
+            if (rows.cachedTokens(i) == SequenceRows.ABSENT) {
+                continue;
+            }
+            SequenceState sequence = state.sequences.get(rows.requestHandle(i));
+            if (sequence == null) {
+                continue;
+            }
+            boolean resumed = rows.phaseCode(i) == Phase.RESUMED.code();
+            if (resumed) {
+                sequence.resumedStepId = step.stepId();
+                sequence.resumedEventId = header.eventId();
+            }
+            SequenceFact fact =
+                    fact(resumed ? SequenceFact.Kind.RESUMED : SequenceFact.Kind.SCHEDULED, sequence, header);
+            fact.tokens = (long) rows.cachedTokens(i);
+            fact.stepId = step.stepId();
+            output.fact(fact);
+            state.waiting.remove(Integer.valueOf(rows.requestHandle(i)));
+        }
+    }
+
+    private void emitTokens(EventHeader header, StepCompleted step, JudgedStep judged, @Nullable AlignedStamp aligned) {
+        SequenceRows rows = step.rows();
+        for (int i = 0; i < rows.count(); i++) {
+            int tokens = rows.tokenCount(i);
+            if (tokens == 0) {
+                continue;
+            }
+            SequenceState sequence = state.sequences.get(rows.requestHandle(i));
+            if (sequence == null) {
+                continue;
+            }
+            int first =
+                    rows.firstTokenIndex(i) == SequenceRows.ABSENT ? sequence.nextTokenIndex : rows.firstTokenIndex(i);
+            for (int k = 0; k < tokens; k++) {
+                TokenBatch batch = sequence.open;
+                if (batch == null) {
+                    batch = new TokenBatch();
+                    batch.name = sequence.name;
+                    batch.clockId = header.clockId();
+                    sequence.open = batch;
+                    sequence.openSinceNanos = judged.endNanos;
+                    state.openBatches.add(sequence.handle);
+                }
+                int row = batch.count;
+                batch.tokenIndex[row] = first + k;
+                batch.stepId[row] = step.stepId();
+                batch.endNanos[row] = judged.endNanos;
+                batch.coarseEpochMillis[row] = coarse(header);
+                batch.epochNanos[row] = aligned == null ? TokenBatch.ABSENT : aligned.epochNanos();
+                batch.boundNanos[row] = aligned == null ? TokenBatch.ABSENT : aligned.boundNanos();
+                batch.contextTokens[row] = rows.contextTokens(i);
+                batch.batchSequences[row] = rows.count();
+                if (k == 0) {
+                    judge.token(judged, sequence, batch, row, first, tokens);
+                } else {
+                    judge.furtherToken(batch, row);
+                }
+                batch.count++;
+                if (batch.count == TokenBatch.CAPACITY
+                        || (first + k) % TokenBatch.CAPACITY == TokenBatch.CAPACITY - 1) {
+                    ship(sequence);
+                }
+            }
+            sequence.nextTokenIndex = first + tokens;
+            sequence.lastNanos = judged.endNanos;
+            sequence.lastKnown = true;
+            judge.reset(judged, sequence);
+            snapshot(sequence);
+        }
+    }
+
+    private void snapshot(SequenceState sequence) {
+        sequence.prefillOnlyAtLast = state.prefillOnlyNanos;
+        sequence.budgetUsedAtLast = state.budgetUsedNanos;
+        sequence.seatLimitAtLast = state.seatLimitNanos;
+        sequence.blocksShortAtLast = state.blocksShortNanos;
+        sequence.stepsAtLast = state.steps;
+        sequence.kvEventsAtLast = state.kvEvents;
+        sequence.workerStallAtLast = state.workerStallNanos;
+    }
+
+    // ---- batches
+
+    private void ship(SequenceState sequence) {
+        TokenBatch batch = sequence.open;
+        if (batch == null) {
+            return;
+        }
+        batch.residentNanosPerToken = StepTimeModel.residentNanos(state.model, 1);
+        sequence.open = null;
+        state.openBatches.remove(Integer.valueOf(sequence.handle));
+        output.tokens(batch.trimmed());
+    }
+
+    private void flushBatchesOlderThan(long stampNanos) {
+        while (!state.openBatches.isEmpty()) {
+            SequenceState sequence = state.sequences.get(state.openBatches.get(0));
+            if (sequence == null || sequence.open == null) {
+                state.openBatches.remove(0);
+            } else if (sequence.openSinceNanos <= stampNanos) {
+                ship(sequence);
+            } else {
+                return;
+            }
+        }
+    }
+
+    private void flushBatchesBefore(long millis) {
+        while (!state.openBatches.isEmpty()) {
+            SequenceState sequence = state.sequences.get(state.openBatches.get(0));
+            if (sequence == null || sequence.open == null) {
+                state.openBatches.remove(0);
+            } else if (millis == Long.MAX_VALUE
+                    || sequence.open.coarseEpochMillis[0] + BATCH_NANOS / 1_000_000 < millis) {
+                ship(sequence);
+            } else {
+                return;
+            }
+        }
+    }
+}

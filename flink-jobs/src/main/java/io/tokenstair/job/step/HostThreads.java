@@ -1,0 +1,117 @@
+package io.tokenstair.job.step;
+
+import io.tokenstair.event.HostSampled;
+
+/**
+ * Core records of an engine's threads as running totals over the clock: how long a thread stood ready without a core, and how
+ * long it neither ran nor was ready (stalled). Between two samples a total is interpolated. Only the last samples are kept: a
+ * timeline asks forward only.
+ */
+public class HostThreads {
+    /** A thread that moved less than this share of a sample interval did not run. */
+    private static final double STALL_SHARE = 0.05;
+
+    private static final int KEPT = 256;
+
+    /** One thread's samples. */
+    public static class Track {
+        public long[] stampNanos = new long[KEPT];
+        public long[] waitNanos = new long[KEPT];
+        public long[] activeNanos = new long[KEPT];
+        public double[] stalledNanos = new double[KEPT];
+        public int count;
+        public int head;
+
+        /** For Flink's serializer. */
+        public Track() {}
+
+        int at(int age) {
+            return (head - 1 - age + 2 * KEPT) % KEPT;
+        }
+
+        void add(long stamp, long onCore, long wait) {
+            double stalled = 0;
+            if (count > 0) {
+                int last = at(0);
+                long interval = stamp - stampNanos[last];
+                if (interval <= 0) {
+                    return;
+                }
+                long moved = onCore + wait - activeNanos[last];
+                stalled = stalledNanos[last] + (moved < STALL_SHARE * interval ? interval : 0);
+            }
+            stampNanos[head] = stamp;
+            waitNanos[head] = wait;
+            activeNanos[head] = onCore + wait;
+            stalledNanos[head] = stalled;
+            head = (head + 1) % KEPT;
+            count = Math.min(count + 1, KEPT);
+        }
+
+        long latestNanos() {
+            return count == 0 ? Long.MIN_VALUE : stampNanos[at(0)];
+        }
+
+        /** Running total at a stamp, NaN outside the kept samples. */
+        double total(long stamp, boolean stalled) {
+            for (int age = 0; age + 1 < count; age++) {
+                int after = at(age);
+                int before = at(age + 1);
+                if (stampNanos[before] <= stamp && stamp <= stampNanos[after]) {
+                    double share = (double) (stamp - stampNanos[before]) / (stampNanos[after] - stampNanos[before]);
+                    double from = stalled ? stalledNanos[before] : waitNanos[before];
+                    double to = stalled ? stalledNanos[after] : waitNanos[after];
+                    return from + share * (to - from);
+                }
+            }
+            return Double.NaN;
+        }
+
+        /** Length of the sample interval that ended last. */
+        long periodNanos() {
+            return count < 2 ? 0 : stampNanos[at(0)] - stampNanos[at(1)];
+        }
+    }
+
+    public Track engine = new Track();
+    public Track worker = new Track();
+    public String lastEventId = "";
+
+    /** For Flink's serializer. */
+    public HostThreads() {}
+
+    /** Takes a sample; roles other than engine and worker are not on the engine's critical path. */
+    public void accept(HostSampled sample, long stampNanos, String eventId) {
+        if (sample.onCoreNanos() == null || sample.coreWaitNanos() == null) {
+            return;
+        }
+        if (sample.processRole().equals("engine")) {
+            engine.add(stampNanos, sample.onCoreNanos(), sample.coreWaitNanos());
+            lastEventId = eventId;
+        } else if (sample.processRole().equals("worker")) {
+            worker.add(stampNanos, sample.onCoreNanos(), sample.coreWaitNanos());
+            lastEventId = eventId;
+        }
+    }
+
+    /** True once any thread of the engine was sampled. */
+    public boolean reported() {
+        return engine.count > 0 || worker.count > 0;
+    }
+
+    /** True when every sampled thread was sampled at or after this stamp. */
+    public boolean covers(long stampNanos) {
+        return (engine.count == 0 || engine.latestNanos() >= stampNanos)
+                && (worker.count == 0 || worker.latestNanos() >= stampNanos);
+    }
+
+    /**
+     * Time ready without a core up to a stamp, worker and engine core together: the sample period is longer than a step, so which
+     * of them was on the critical path cannot be told. NaN where no sample covers the stamp.
+     */
+    public double coreWaitNanos(long stampNanos) {
+        double ofEngine = engine.count == 0 ? 0 : engine.total(stampNanos, false);
+        double ofWorker = worker.count == 0 ? 0 : worker.total(stampNanos, false);
+        return reported() ? ofEngine + ofWorker : Double.NaN;
+    }
+}

@@ -1,0 +1,74 @@
+package io.tokenstair.job.step;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A step while it is judged: shared by all its rows, dropped afterwards. */
+final class JudgedStep {
+    final String eventId;
+    final long stepId;
+    final long beginNanos;
+    final long endNanos;
+    final long intervalNanos;
+    final long stepNanos;
+    final long idleNanos;
+    final StepLoad load;
+    final int decodeSequences;
+    final long prefillTokens;
+    final long recomputeTokens;
+    final boolean warm;
+
+    double expectedNanos;
+    boolean referenceKnown;
+    long referenceNanos;
+    double referenceBatch;
+    double referenceResident;
+    double batchNanos;
+    double contextNanos;
+    double prefillNanos;
+    double recomputeNanos;
+    double spreadNanos;
+    double coreWaitTotal = Double.NaN;
+    double engineStallTotal = Double.NaN;
+    double coreWaitNanos = Double.NaN;
+
+    /** Sequences that computed prompt tokens: usually none. */
+    final List<PromptRow> promptRows = new ArrayList<>(2);
+
+    @Nullable
+    SequenceState largestContext;
+
+    @Nullable
+    SequenceState secondContext;
+
+    /** A sequence that computed new or lost prompt tokens in the step. */
+    record PromptRow(SequenceState sequence, int tokens, double nanos, boolean recompute) {}
+
+    JudgedStep(
+            String eventId,
+            long stepId,
+            long beginNanos,
+            long endNanos,
+            long intervalNanos,
+            long stepNanos,
+            long idleNanos,
+            StepLoad load,
+            int decodeSequences,
+            long prefillTokens,
+            long recomputeTokens,
+            boolean warm) {
+        this.eventId = eventId;
+        this.stepId = stepId;
+        this.beginNanos = beginNanos;
+        this.endNanos = endNanos;
+        this.intervalNanos = intervalNanos;
+        this.stepNanos = stepNanos;
+        this.idleNanos = idleNanos;
+        this.load = load;
+        this.decodeSequences = decodeSequences;
+        this.prefillTokens = prefillTokens;
+        this.recomputeTokens = recomputeTokens;
+        this.warm = warm;
+    }
+}

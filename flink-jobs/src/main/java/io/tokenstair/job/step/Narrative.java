@@ -1,0 +1,149 @@
+package io.tokenstair.job.step;
+
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.Part;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Tells a slow token as a chain of plain sentences, each ending in the ids of the events it rests on. Deterministic. */
+final class Narrative {
+    private final SlowToken slow;
+    private final long[] parts;
+    private final int mask;
+
+    Narrative(SlowToken slow, long[] parts, int mask) {
+        this.slow = slow;
+        this.parts = parts;
+        this.mask = mask;
+    }
+
+    /** Nanoseconds as people read them. */
+    static String millis(long nanos) {
+        return String.format(Locale.ROOT, "%.1f ms", nanos / 1e6);
+    }
+
+    private long part(Part part) {
+        return (mask & 1 << part.ordinal()) == 0 ? 0 : parts[part.ordinal()];
+    }
+
+    private void say(String sentence, @Nullable String... eventIds) {
+        StringBuilder text = new StringBuilder(sentence);
+        String separator = " [";
+        for (String id : eventIds) {
+            if (id != null && !id.isEmpty()) {
+                text.append(separator).append(id);
+                separator = ", ";
+            }
+        }
+        if (separator.equals(", ")) {
+            text.append(']');
+        }
+        slow.chain.add(text.toString());
+    }
+
+    void tell(
+            Cause cause,
+            JudgedStep judged,
+            SequenceState sequence,
+            long gap,
+            long expected,
+            int tokenIndex,
+            EngineState state) {
+        say(
+                "Token " + tokenIndex + " came " + millis(gap)
+                        + (tokenIndex == 0 ? " after queueing" : " after the one before") + ", in step " + judged.stepId
+                        + "; a usual step takes " + millis(judged.referenceNanos) + ".",
+                judged.eventId);
+        String culprit = slow.culpritRequestId == null ? "another request" : slow.culpritRequestId;
+        switch (cause) {
+            case PREEMPTION -> preemption(sequence, judged);
+            case RECOMPUTE ->
+                say(
+                        "The step computed " + sequence.otherRecomputeTokens + " tokens of " + culprit
+                                + " again, which had lost its blocks: " + millis(part(Part.RECOMPUTE_OTHER)) + ".",
+                        sequence.recomputeEventId);
+            case PREFILL_INTERFERENCE ->
+                say(
+                        "The step also computed " + sequence.otherPrefillTokens + " new prompt tokens, most of them of "
+                                + culprit + ": " + millis(part(Part.PREFILL)) + ".",
+                        sequence.prefillEventId);
+            case DECODE_STARVED_BY_PREFILL ->
+                say(
+                        "It was left out for " + millis(part(Part.SKIPPED_WAIT))
+                                + " while steps ran prompt tokens only, last of " + culprit + ".",
+                        state.largestPrefillEventId);
+            case TOKEN_BUDGET_STARVATION ->
+                say(
+                        "It was left out for " + millis(part(Part.SKIPPED_WAIT))
+                                + " in steps whose token budget was used up.",
+                        judged.eventId);
+            case KV_PRESSURE ->
+                say(
+                        "It waited " + millis(part(Part.QUEUE_WAIT)) + " for KV blocks while seats were free.",
+                        sequence.queuedEventId);
+            case SEAT_LIMIT ->
+                say(
+                        "It waited " + millis(part(Part.QUEUE_WAIT)) + " for a seat: " + state.maxSequencesCount
+                                + " sequences may run at once.",
+                        sequence.queuedEventId);
+            case QUEUE_WAIT ->
+                say("It waited " + millis(part(Part.QUEUE_WAIT)) + " in the queue.", sequence.queuedEventId);
+            case BATCH_GROWTH ->
+                say(
+                        "The step ran " + judged.load.sequences() + " sequences; usual are "
+                                + StrictMath.round(judged.referenceBatch) + ": " + millis(part(Part.BATCH)) + ".",
+                        judged.eventId);
+            case CONTEXT_GROWTH ->
+                say(
+                        "The step read " + judged.load.residentTokens() + " tokens of context; usual are "
+                                + StrictMath.round(judged.referenceResident) + ": " + millis(part(Part.CONTEXT)) + ".",
+                        judged.eventId);
+            case HOST_CONTENTION ->
+                say(
+                        "The engine's threads stood ready without a core for " + millis(part(Part.HOST_CONTENTION))
+                                + " more than usual.",
+                        state.threads.lastEventId);
+            case HOST_PAUSE ->
+                say(
+                        "The engine's process neither ran nor was ready for " + millis(part(Part.HOST_PAUSE)) + ".",
+                        state.threads.lastEventId);
+            case HOST_GAP -> say("No step was in flight for " + millis(part(Part.HOST_GAP)) + ".", judged.eventId);
+            default ->
+                say(
+                        millis(part(Part.UNEXPLAINED)) + " remain beyond what the model expects (" + millis(expected)
+                                + "), and no record names their cause.",
+                        judged.eventId);
+        }
+        long explained = gap - expected;
+        if (cause != Cause.UNRESOLVED_STALL
+                && part(Part.UNEXPLAINED) > explained / 4
+                && part(Part.UNEXPLAINED) > 1_000_000) {
+            say(millis(part(Part.UNEXPLAINED)) + " more remain unexplained.", judged.eventId);
+        }
+    }
+
+    private void preemption(SequenceState sequence, JudgedStep judged) {
+        if (!sequence.preemptedEventId.isEmpty()) {
+            String discarded =
+                    sequence.discardedTokens == null ? "" : " and " + sequence.discardedTokens + " computed tokens";
+            String taker = sequence.preemptedByItself
+                    ? "it needed a block itself and none was free"
+                    : sequence.preemptedFor == null
+                            ? "no block was free"
+                            : sequence.preemptedFor + " needed a block and none was free";
+            say(
+                    "In step " + sequence.preemptedStepId + " it lost its KV blocks" + discarded + ": " + taker + ".",
+                    sequence.preemptedEventId);
+        }
+        say("It waited " + millis(part(Part.PREEMPTED_WAIT)) + " to be scheduled again.", sequence.preemptedEventId);
+        if (sequence.ownRecomputeTokens > 0) {
+            say(
+                    "It came back"
+                            + (sequence.resumedStepId == null ? "" : " in step " + sequence.resumedStepId)
+                            + " and computed " + sequence.ownRecomputeTokens + " tokens again: "
+                            + millis(part(Part.RECOMPUTE_OWN)) + ".",
+                    sequence.resumedEventId,
+                    sequence.resumedEventId.equals(judged.eventId) ? null : judged.eventId);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package io.tokenstair.job.step;
+
+import org.jspecify.annotations.Nullable;
+
+/** Something that happened to a sequence at its engine, other than a token. */
+public class SequenceFact {
+    /** What happened. */
+    public enum Kind {
+        /** The scheduler took it in. */
+        QUEUED,
+        /** Its first chunk was scheduled; {@code tokens} were found cached. */
+        SCHEDULED,
+        /** It lost its blocks; {@code tokens} were discarded. */
+        PREEMPTED,
+        /** It was scheduled again; {@code tokens} were found cached. */
+        RESUMED,
+        /** It computed {@code tokens} prompt tokens whose blocks had been cached before and evicted since. */
+        PREFIX_RECOMPUTED,
+        /** It ended; {@code tokens} were made. */
+        FINISHED
+    }
+
+    public Kind kind = Kind.QUEUED;
+    public SequenceName name = new SequenceName();
+    public String clockId = "";
+    public long coarseEpochMillis;
+    public @Nullable Long epochNanos;
+    public @Nullable Long boundNanos;
+    public long clockNanos;
+    public String eventId = "";
+    public @Nullable Long tokens;
+    public @Nullable Long promptTokens;
+    public @Nullable Integer priority;
+    public @Nullable Long stepId;
+    public @Nullable String endReason;
+    public @Nullable String otherRequestId;
+    public @Nullable String otherEventId;
+    public @Nullable Long kvUsedBlocksCount;
+    public @Nullable Long kvTotalBlocksCount;
+    public int blockSizeTokens;
+
+    /** For Flink's serializer. */
+    public SequenceFact() {}
+}

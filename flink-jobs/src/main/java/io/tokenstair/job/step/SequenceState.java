@@ -1,0 +1,70 @@
+package io.tokenstair.job.step;
+
+import org.jspecify.annotations.Nullable;
+
+/** What an engine's timeline remembers of one open sequence: under 500 bytes, dropped when the sequence ends. */
+public class SequenceState {
+    public SequenceName name = new SequenceName();
+    public int handle;
+    /** End of the step that made the last token, or the queued stamp before the first. */
+    public long lastNanos;
+
+    public boolean lastKnown;
+    public int nextTokenIndex;
+    public boolean scheduled;
+    public boolean running;
+    public @Nullable Long promptTokens;
+    public @Nullable Integer priority;
+    public int contextTokens;
+    public String queuedEventId = "";
+
+    // Since the last token.
+    public int ownSteps;
+    public long ownStepNanos;
+    public long idleNanos;
+    public long queueWaitNanos;
+    public double expectedNanos;
+    public boolean expectedKnown = true;
+    public double batchNanos;
+    public double contextNanos;
+    public double ownPrefillNanos;
+    public double otherPrefillNanos;
+    public double ownRecomputeNanos;
+    public double otherRecomputeNanos;
+    public long ownPrefillTokens;
+    public long ownRecomputeTokens;
+    public long otherPrefillTokens;
+    public long otherRecomputeTokens;
+    public @Nullable String prefillCulprit;
+    public int prefillCulpritTokens;
+    public String prefillEventId = "";
+    public @Nullable String recomputeCulprit;
+    public int recomputeCulpritTokens;
+    public String recomputeEventId = "";
+    public boolean preempted;
+    public String preemptedEventId = "";
+    public long preemptedStepId;
+    public @Nullable String preemptedFor;
+    public boolean preemptedByItself;
+    public @Nullable String largestHolder;
+    public @Nullable Long discardedTokens;
+    public @Nullable Long resumedStepId;
+    public String resumedEventId = "";
+
+    // The engine's running totals at the last token.
+    public long prefillOnlyAtLast;
+    public long budgetUsedAtLast;
+    public long seatLimitAtLast;
+    public long blocksShortAtLast;
+    public double coreWaitAtLast = Double.NaN;
+    public double engineStallAtLast = Double.NaN;
+    public double workerStallAtLast;
+    public long stepsAtLast;
+    public long kvEventsAtLast;
+
+    public @Nullable TokenBatch open;
+    public long openSinceNanos;
+
+    /** For Flink's serializer. */
+    public SequenceState() {}
+}

@@ -1,0 +1,613 @@
+package io.tokenstair.job.step;
+
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.Confidence;
+import io.tokenstair.cause.Part;
+import io.tokenstair.event.Phase;
+import io.tokenstair.event.SequenceRows;
+import io.tokenstair.event.StepCompleted;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Judges steps and tokens by docs/causes/README.md: expected and reference time, the parts of a gap in their order of assignment, whether
+ * the token is slow, and the cause that owns its largest part. One model snapshot serves prediction and counterfactual alike, so
+ * the parts add up exactly; the model is additive, so the Shapley value of a factor is its own term.
+ */
+final class TokenJudge {
+    /** A token is slow beyond this share of the reference. */
+    private static final double SLOW_SHARE = 0.15;
+
+    /** A token is slow beyond this many standard deviations of what the model misses. */
+    private static final double SLOW_DEVIATIONS = 4 * 1.4826;
+
+    /** Residuals that make a spread. */
+    private static final int SPREAD_STEPS = 8;
+
+    /** A pause must cover at least this many sample intervals: one alone may be a sleep between two steps. */
+    private static final int PAUSE_PERIODS = 3;
+
+    private final EngineState state;
+    private final long[] parts = new long[Part.COUNT];
+    private int mask;
+
+    TokenJudge(EngineState state) {
+        this.state = state;
+    }
+
+    // ---- the step
+
+    JudgedStep begin(
+            StepCompleted step,
+            String eventId,
+            long begin,
+            long end,
+            long previous,
+            long interval,
+            long stepNanos,
+            long idle) {
+        SequenceRows rows = step.rows();
+        long resident = 0;
+        long prompt = 0;
+        long prefill = 0;
+        double attention = 0;
+        int decodes = 0;
+        for (int i = 0; i < rows.count(); i++) {
+            int phase = rows.phaseCode(i);
+            if (phase == Phase.DECODE.code()) {
+                decodes++;
+                resident += rows.contextTokens(i);
+            } else {
+                prompt += rows.scheduledTokens(i);
+                attention += StepLoad.attention(rows.scheduledTokens(i), rows.contextTokens(i));
+                prefill += phase == Phase.PREFILL.code() ? rows.scheduledTokens(i) : 0;
+            }
+        }
+        StepLoad load = new StepLoad(rows.count(), resident, prompt, attention);
+        boolean warm = StepTimeModel.isWarm(state.model);
+        JudgedStep judged = new JudgedStep(
+                eventId,
+                step.stepId(),
+                begin,
+                end,
+                interval,
+                stepNanos,
+                idle,
+                load,
+                decodes,
+                prefill,
+                prompt - prefill,
+                warm);
+        if (warm) {
+            judged.expectedNanos = StepTimeModel.predictNanos(state.model, load);
+            judged.referenceBatch = state.sequencesWindow.median();
+            judged.referenceResident = state.residentWindow.median();
+            judged.referenceNanos = StrictMath.round(StepTimeModel.predictNanos(
+                    state.model, StepLoad.decodeOnly(state.sequencesWindow.median(), state.residentWindow.median())));
+            judged.referenceKnown = true;
+            judged.batchNanos = StepTimeModel.sequencesNanos(state.model, load.sequences() - judged.referenceBatch);
+            judged.contextNanos = StepTimeModel.residentNanos(state.model, resident - judged.referenceResident);
+            if (state.residualWindow.size() >= SPREAD_STEPS) {
+                judged.spreadNanos = SLOW_DEVIATIONS * state.residualWindow.medianAbsoluteDeviation();
+            }
+        } else if (state.gapWindow.size() > 0) {
+            judged.referenceNanos = state.gapWindow.median();
+            judged.referenceKnown = true;
+            if (state.gapWindow.size() >= SPREAD_STEPS) {
+                judged.spreadNanos = SLOW_DEVIATIONS * state.gapWindow.medianAbsoluteDeviation();
+            }
+        }
+        cores(judged, step);
+        return judged;
+    }
+
+    private void cores(JudgedStep judged, StepCompleted step) {
+        if (!state.threads.reported()) {
+            return;
+        }
+        judged.coreWaitTotal = state.threads.coreWaitNanos(judged.endNanos);
+        judged.engineStallTotal = state.threads.engine.total(judged.endNanos, true);
+        judged.coreWaitNanos = judged.coreWaitTotal - state.lastCoreWait;
+        state.lastCoreWait = judged.coreWaitTotal;
+        state.lastEngineStall = judged.engineStallTotal;
+        if (step.scheduleEndNanos() != null && step.updateStartNanos() != null) {
+            double stalled = state.threads.worker.total(step.updateStartNanos(), true)
+                    - state.threads.worker.total(step.scheduleEndNanos(), true);
+            if (!Double.isNaN(stalled)) {
+                state.workerStallNanos += stalled;
+            }
+        }
+    }
+
+    /** Adds the step to what its sequences have gathered since their last token. Returns rows whose handle is not known. */
+    int rows(JudgedStep judged, SequenceRows rows) {
+        int unknown = 0;
+        for (int i = 0; i < rows.count(); i++) {
+            SequenceState sequence = state.sequences.get(rows.requestHandle(i));
+            if (sequence == null) {
+                unknown++;
+                continue;
+            }
+            sequence.contextTokens = rows.contextTokens(i);
+            sequence.running = true;
+            largest(judged, sequence);
+            int phase = rows.phaseCode(i);
+            if (phase != Phase.DECODE.code()) {
+                int tokens = rows.scheduledTokens(i);
+                double attention = StepLoad.attention(tokens, rows.contextTokens(i));
+                judged.promptRows.add(new JudgedStep.PromptRow(
+                        sequence,
+                        tokens,
+                        StepTimeModel.promptNanos(state.model, tokens, attention),
+                        phase != Phase.PREFILL.code()));
+            }
+        }
+        for (JudgedStep.PromptRow row : judged.promptRows) {
+            if (row.recompute()) {
+                judged.recomputeNanos += row.nanos();
+            } else {
+                judged.prefillNanos += row.nanos();
+                if (state.largestPrefill == null || row.tokens() >= 1) {
+                    state.largestPrefill = largestPrefill(judged);
+                    state.largestPrefillEventId = judged.eventId;
+                }
+            }
+        }
+        for (int i = 0; i < rows.count(); i++) {
+            SequenceState sequence = state.sequences.get(rows.requestHandle(i));
+            if (sequence != null) {
+                gather(judged, sequence);
+            }
+        }
+        return unknown;
+    }
+
+    private static @Nullable String largestPrefill(JudgedStep judged) {
+        JudgedStep.PromptRow most = null;
+        for (JudgedStep.PromptRow row : judged.promptRows) {
+            if (!row.recompute() && (most == null || row.tokens() > most.tokens())) {
+                most = row;
+            }
+        }
+        return most == null ? null : most.sequence().name.requestId;
+    }
+
+    private static void largest(JudgedStep judged, SequenceState sequence) {
+        if (judged.largestContext == null || sequence.contextTokens > judged.largestContext.contextTokens) {
+            judged.secondContext = judged.largestContext;
+            judged.largestContext = sequence;
+        } else if (judged.secondContext == null || sequence.contextTokens > judged.secondContext.contextTokens) {
+            judged.secondContext = sequence;
+        }
+    }
+
+    private static void gather(JudgedStep judged, SequenceState sequence) {
+        long last = sequence.lastKnown ? sequence.lastNanos : judged.beginNanos;
+        long previous = judged.endNanos - judged.intervalNanos;
+        if (sequence.scheduled) {
+            sequence.idleNanos += Math.max(0, judged.beginNanos - Math.max(previous, last));
+        } else {
+            sequence.scheduled = true;
+            sequence.queueWaitNanos = Math.max(0, judged.beginNanos - last);
+        }
+        sequence.ownSteps++;
+        sequence.ownStepNanos += Math.max(0, judged.endNanos - Math.max(judged.beginNanos, last));
+        if (judged.warm) {
+            sequence.expectedNanos += judged.expectedNanos;
+            sequence.batchNanos += judged.batchNanos;
+            sequence.contextNanos += judged.contextNanos;
+        } else {
+            sequence.expectedKnown = false;
+        }
+        if (judged.promptRows.isEmpty()) {
+            return;
+        }
+        double ownPrefill = 0;
+        double ownRecompute = 0;
+        for (JudgedStep.PromptRow row : judged.promptRows) {
+            if (row.sequence() == sequence) {
+                if (row.recompute()) {
+                    ownRecompute += row.nanos();
+                    sequence.ownRecomputeTokens += row.tokens();
+                } else {
+                    ownPrefill += row.nanos();
+                    sequence.ownPrefillTokens += row.tokens();
+                }
+            } else if (row.recompute()) {
+                sequence.otherRecomputeTokens += row.tokens();
+                if (row.tokens() > sequence.recomputeCulpritTokens) {
+                    sequence.recomputeCulpritTokens = row.tokens();
+                    sequence.recomputeCulprit = row.sequence().name.requestId;
+                    sequence.recomputeEventId = judged.eventId;
+                }
+            } else {
+                sequence.otherPrefillTokens += row.tokens();
+                if (row.tokens() > sequence.prefillCulpritTokens) {
+                    sequence.prefillCulpritTokens = row.tokens();
+                    sequence.prefillCulprit = row.sequence().name.requestId;
+                    sequence.prefillEventId = judged.eventId;
+                }
+            }
+        }
+        if (judged.warm) {
+            sequence.ownPrefillNanos += ownPrefill;
+            sequence.ownRecomputeNanos += ownRecompute;
+            sequence.otherPrefillNanos += judged.prefillNanos - ownPrefill;
+            sequence.otherRecomputeNanos += judged.recomputeNanos - ownRecompute;
+        }
+    }
+
+    /** Learns from the step after everything in it has been judged. */
+    void learn(JudgedStep judged) {
+        if (judged.load.sequences() == 0) {
+            return;
+        }
+        if (judged.load.promptTokens() == 0) {
+            state.sequencesWindow.add(judged.load.sequences());
+            state.residentWindow.add(judged.load.residentTokens());
+            state.gapWindow.add(judged.intervalNanos);
+            state.idleWindow.add(judged.idleNanos);
+            if (judged.warm) {
+                state.residualWindow.add(judged.intervalNanos - StrictMath.round(judged.expectedNanos));
+            }
+            if (!Double.isNaN(judged.coreWaitNanos)) {
+                state.coreWaitWindow.add(StrictMath.round(judged.coreWaitNanos));
+            }
+        }
+        StepTimeModel.learn(state.model, judged.load, judged.stepNanos);
+    }
+
+    /** Forgets what a sequence gathered: its next gap begins. */
+    void reset(JudgedStep judged, SequenceState sequence) {
+        sequence.ownSteps = 0;
+        sequence.ownStepNanos = 0;
+        sequence.idleNanos = 0;
+        sequence.queueWaitNanos = 0;
+        sequence.expectedNanos = 0;
+        sequence.expectedKnown = true;
+        sequence.batchNanos = 0;
+        sequence.contextNanos = 0;
+        sequence.ownPrefillNanos = 0;
+        sequence.otherPrefillNanos = 0;
+        sequence.ownRecomputeNanos = 0;
+        sequence.otherRecomputeNanos = 0;
+        sequence.ownPrefillTokens = 0;
+        sequence.ownRecomputeTokens = 0;
+        sequence.otherPrefillTokens = 0;
+        sequence.otherRecomputeTokens = 0;
+        sequence.prefillCulprit = null;
+        sequence.prefillCulpritTokens = 0;
+        sequence.recomputeCulprit = null;
+        sequence.recomputeCulpritTokens = 0;
+        sequence.preempted = false;
+        sequence.coreWaitAtLast = judged.coreWaitTotal;
+        sequence.engineStallAtLast = judged.engineStallTotal;
+    }
+
+    // ---- the token
+
+    private void assign(Part part, long nanos) {
+        parts[part.ordinal()] += nanos;
+        mask |= 1 << part.ordinal();
+    }
+
+    private long assigned(Part part) {
+        return (mask & 1 << part.ordinal()) == 0 ? 0 : parts[part.ordinal()];
+    }
+
+    /** A later token of the same step: it cost nothing more. */
+    void furtherToken(TokenBatch batch, int row) {
+        batch.gapNanos[row] = 0;
+        batch.expectedNanos[row] = TokenBatch.ABSENT;
+        batch.referenceNanos[row] = TokenBatch.ABSENT;
+        batch.flags[row] = TokenBatch.SEVERAL;
+        batch.part(Part.UNEXPLAINED, 0);
+    }
+
+    /** Judges the first token that a step gave a sequence and writes it into its batch. */
+    void token(JudgedStep judged, SequenceState sequence, TokenBatch batch, int row, int tokenIndex, int tokens) {
+        batch.residentNanosPerToken = StepTimeModel.residentNanos(state.model, 1);
+        int flags = tokens > 1 ? TokenBatch.SEVERAL : 0;
+        if (state.kvEvents > sequence.kvEventsAtLast) {
+            flags |= TokenBatch.KV_EVENT;
+        }
+        if (sequence.ownRecomputeTokens > 0) {
+            flags |= TokenBatch.RECOMPUTED;
+        }
+        if (state.kvReported) {
+            flags |= TokenBatch.KV_REPORTED;
+        }
+        if (!sequence.lastKnown) {
+            batch.gapNanos[row] = TokenBatch.ABSENT;
+            batch.expectedNanos[row] = TokenBatch.ABSENT;
+            batch.referenceNanos[row] = TokenBatch.ABSENT;
+            batch.flags[row] = flags;
+            return;
+        }
+        java.util.Arrays.fill(parts, 0);
+        mask = 0;
+        long gap = judged.endNanos - sequence.lastNanos;
+        boolean warm = judged.warm && sequence.expectedKnown;
+        long expected =
+                warm ? StrictMath.round(sequence.expectedNanos) : judged.referenceKnown ? judged.referenceNanos : 0;
+        boolean hostCovered = !Double.isNaN(judged.coreWaitTotal) && !Double.isNaN(sequence.coreWaitAtLast);
+        long remaining = gap;
+        if (judged.referenceKnown) {
+            assign(Part.REFERENCE, judged.referenceNanos);
+            remaining -= judged.referenceNanos;
+        }
+        long waited = waits(sequence, gap);
+        remaining -= waited;
+        if (warm) {
+            remaining -= load(judged, sequence, expected);
+        }
+        long beyond = gap - expected;
+        remaining = evidence(judged, sequence, remaining, beyond, hostCovered);
+        if (!warm && (sequence.otherPrefillTokens + sequence.ownPrefillTokens > 0)) {
+            assign(Part.PREFILL, remaining);
+            remaining = 0;
+        } else if (!warm && sequence.ownRecomputeTokens > 0) {
+            assign(Part.RECOMPUTE_OWN, remaining);
+            remaining = 0;
+        } else if (!warm && sequence.otherRecomputeTokens > 0) {
+            assign(Part.RECOMPUTE_OTHER, remaining);
+            remaining = 0;
+        }
+        assign(Part.UNEXPLAINED, remaining);
+
+        if (hostCovered) {
+            flags |= TokenBatch.HOST_COVERED;
+        }
+        batch.gapNanos[row] = gap;
+        batch.expectedNanos[row] = judged.referenceKnown ? expected : TokenBatch.ABSENT;
+        batch.referenceNanos[row] = judged.referenceKnown ? judged.referenceNanos : TokenBatch.ABSENT;
+        for (int ordinal = 0; ordinal < Part.COUNT; ordinal++) {
+            if ((mask & 1 << ordinal) != 0) {
+                batch.part(Part.ofOrdinal(ordinal), parts[ordinal]);
+            }
+        }
+        if (judged.referenceKnown && isSlow(judged, sequence, gap, tokenIndex, tokens)) {
+            flags |= TokenBatch.SLOW;
+            SlowToken slow = explain(judged, sequence, gap, expected, warm, tokenIndex);
+            slow.row = row;
+            slow.lostNanos = gap - judged.referenceNanos - (tokenIndex == 0 ? ownPromptNanos(sequence) : 0);
+            batch.slow.add(slow);
+        }
+        batch.flags[row] = flags;
+    }
+
+    private boolean isSlow(JudgedStep judged, SequenceState sequence, long gap, int tokenIndex, int tokens) {
+        double excess = (double) gap / tokens - judged.referenceNanos;
+        if (tokenIndex == 0) {
+            // Its own prompt is the first token's work, not a slowness.
+            excess -= ownPromptNanos(sequence);
+        }
+        return excess > StrictMath.max(SLOW_SHARE * judged.referenceNanos, judged.spreadNanos);
+    }
+
+    /** The share of the prefill part that the sequence's own prompt took. */
+    private long ownPromptNanos(SequenceState sequence) {
+        long prefill = assigned(Part.PREFILL);
+        long tokens = sequence.ownPrefillTokens + sequence.otherPrefillTokens;
+        if (tokens == 0) {
+            return 0;
+        }
+        return prefill - otherPromptNanos(sequence);
+    }
+
+    private long otherPromptNanos(SequenceState sequence) {
+        long prefill = assigned(Part.PREFILL);
+        if (sequence.ownPrefillTokens == 0) {
+            return sequence.otherPrefillTokens == 0 ? 0 : prefill;
+        }
+        double own = sequence.ownPrefillNanos;
+        double other = sequence.otherPrefillNanos;
+        if (sequence.expectedKnown && own + other > 0) {
+            return StrictMath.min(prefill, StrictMath.round(other));
+        }
+        return prefill * sequence.otherPrefillTokens / (sequence.ownPrefillTokens + sequence.otherPrefillTokens);
+    }
+
+    private long waits(SequenceState sequence, long gap) {
+        long waited = gap - sequence.ownStepNanos - sequence.idleNanos;
+        long queue = Math.min(waited, sequence.queueWaitNanos);
+        if (queue != 0) {
+            assign(Part.QUEUE_WAIT, queue);
+        }
+        long rest = waited - queue;
+        if (rest != 0) {
+            assign(
+                    sequence.preempted || sequence.ownRecomputeTokens > 0 ? Part.PREEMPTED_WAIT : Part.SKIPPED_WAIT,
+                    rest);
+        }
+        return waited;
+    }
+
+    /** Assigns expected - reference to its factors and returns it. */
+    private long load(JudgedStep judged, SequenceState sequence, long expected) {
+        long total = expected - judged.referenceNanos;
+        long batch = StrictMath.round(sequence.batchNanos);
+        long context = StrictMath.round(sequence.contextNanos);
+        long prefill = StrictMath.round(sequence.ownPrefillNanos + sequence.otherPrefillNanos);
+        long recomputeOwn = StrictMath.round(sequence.ownRecomputeNanos);
+        long recomputeOther = StrictMath.round(sequence.otherRecomputeNanos);
+        // Steps beyond the one that a token needs anyway exist because of the prompt or the recomputation.
+        long further = total - batch - context - prefill - recomputeOwn - recomputeOther;
+        boolean severalSteps = sequence.ownSteps > 1;
+        if (severalSteps && sequence.ownRecomputeTokens > 0) {
+            recomputeOwn += further;
+        } else if (severalSteps && sequence.ownPrefillTokens > 0) {
+            prefill += further;
+        } else {
+            batch += further;
+        }
+        assign(Part.BATCH, batch);
+        assign(Part.CONTEXT, context);
+        if (prefill != 0 || sequence.ownPrefillTokens + sequence.otherPrefillTokens > 0) {
+            assign(Part.PREFILL, prefill);
+        }
+        if (recomputeOwn != 0 || sequence.ownRecomputeTokens > 0) {
+            assign(Part.RECOMPUTE_OWN, recomputeOwn);
+        }
+        if (recomputeOther != 0 || sequence.otherRecomputeTokens > 0) {
+            assign(Part.RECOMPUTE_OTHER, recomputeOther);
+        }
+        return total;
+    }
+
+    /** Gives of what remains to contention, pause and idle time by their own evidence; returns the rest. */
+    private long evidence(JudgedStep judged, SequenceState sequence, long remaining, long beyond, boolean hostCovered) {
+        long left = remaining;
+        if (left > 0 && hostCovered) {
+            long usual = state.coreWaitWindow.size() == 0 ? 0 : state.coreWaitWindow.median();
+            long waited = StrictMath.round(judged.coreWaitTotal - sequence.coreWaitAtLast) - usual;
+            if (waited > 0 && 2 * waited >= beyond) {
+                long part = Math.min(left, waited);
+                assign(Part.HOST_CONTENTION, part);
+                left -= part;
+            }
+            double stalled = StrictMath.max(
+                    judged.engineStallTotal - sequence.engineStallAtLast,
+                    state.workerStallNanos - sequence.workerStallAtLast);
+            long period = Math.max(state.threads.engine.periodNanos(), state.threads.worker.periodNanos());
+            if (left > 0 && stalled >= 0.8 * beyond && stalled >= (double) PAUSE_PERIODS * period) {
+                long part = Math.min(left, StrictMath.round(stalled));
+                assign(Part.HOST_PAUSE, part);
+                left -= part;
+            }
+        }
+        if (left > 0 && sequence.idleNanos > 0) {
+            long usualIdle = state.idleWindow.size() == 0 ? 0 : state.idleWindow.median();
+            long part = Math.min(left, Math.max(0, sequence.idleNanos - usualIdle));
+            if (part > 0) {
+                assign(Part.HOST_GAP, part);
+                left -= part;
+            }
+        }
+        return left;
+    }
+
+    // ---- the cause
+
+    private SlowToken explain(
+            JudgedStep judged, SequenceState sequence, long gap, long expected, boolean warm, int tokenIndex) {
+        CauseChoice choice = new CauseChoice();
+        boolean ownRecompute = sequence.preempted || sequence.ownRecomputeTokens > 0;
+        if (ownRecompute) {
+            choice.offer(Cause.PREEMPTION, assigned(Part.PREEMPTED_WAIT) + assigned(Part.RECOMPUTE_OWN));
+        }
+        if (sequence.otherRecomputeTokens > 0) {
+            choice.offer(Cause.RECOMPUTE, assigned(Part.RECOMPUTE_OTHER));
+        }
+        if (sequence.otherPrefillTokens > 0) {
+            choice.offer(Cause.PREFILL_INTERFERENCE, otherPromptNanos(sequence));
+        }
+        long skipped = assigned(Part.SKIPPED_WAIT);
+        long skippedPrefillOnly = Math.min(skipped, state.prefillOnlyNanos - sequence.prefillOnlyAtLast);
+        long skippedBudget = Math.min(skipped - skippedPrefillOnly, state.budgetUsedNanos - sequence.budgetUsedAtLast);
+        choice.offer(Cause.DECODE_STARVED_BY_PREFILL, skippedPrefillOnly);
+        choice.offer(Cause.TOKEN_BUDGET_STARVATION, skippedBudget);
+        long queue = assigned(Part.QUEUE_WAIT);
+        long seat = Math.min(queue, state.seatLimitNanos - sequence.seatLimitAtLast);
+        long blocks = Math.min(queue - seat, state.blocksShortNanos - sequence.blocksShortAtLast);
+        if (queue > 0) {
+            choice.offer(Cause.KV_PRESSURE, 2 * blocks >= queue && blocks >= seat ? queue : 0);
+            choice.offer(Cause.SEAT_LIMIT, 2 * seat >= queue ? queue : 0);
+            choice.offer(Cause.QUEUE_WAIT, 2 * seat < queue && 2 * blocks < queue ? queue : 0);
+        }
+        choice.offer(Cause.BATCH_GROWTH, assigned(Part.BATCH));
+        choice.offer(Cause.CONTEXT_GROWTH, assigned(Part.CONTEXT));
+        choice.offer(Cause.HOST_PAUSE, assigned(Part.HOST_PAUSE));
+        choice.offer(Cause.HOST_CONTENTION, assigned(Part.HOST_CONTENTION));
+        choice.offer(Cause.HOST_GAP, assigned(Part.HOST_GAP));
+        choice.offer(Cause.UNRESOLVED_STALL, assigned(Part.UNEXPLAINED) + skipped - skippedPrefillOnly - skippedBudget);
+
+        SlowToken slow = new SlowToken();
+        Cause cause = choice.best();
+        slow.cause = cause.name();
+        slow.culpritRequestId = culprit(cause, judged, sequence);
+        Confidence confidence = confidence(cause, warm, sequence);
+        slow.confidence = confidence.levelName();
+        slow.confidenceWhy = why(cause, confidence, warm);
+        evidenceIds(slow, judged, sequence);
+        new Narrative(slow, parts, mask).tell(cause, judged, sequence, gap, expected, tokenIndex, state);
+        return slow;
+    }
+
+    private @Nullable String culprit(Cause cause, JudgedStep judged, SequenceState sequence) {
+        return switch (cause) {
+            case PREEMPTION ->
+                sequence.preemptedByItself || sequence.preemptedFor == null
+                        ? sequence.largestHolder
+                        : sequence.preemptedFor;
+            case RECOMPUTE -> sequence.recomputeCulprit;
+            case PREFILL_INTERFERENCE -> sequence.prefillCulprit;
+            case DECODE_STARVED_BY_PREFILL, TOKEN_BUDGET_STARVATION -> state.largestPrefill;
+            case KV_PRESSURE -> other(judged, sequence);
+            case CONTEXT_GROWTH -> judged.largestContext == sequence ? null : other(judged, sequence);
+            default -> null;
+        };
+    }
+
+    private static @Nullable String other(JudgedStep judged, SequenceState sequence) {
+        SequenceState largest = judged.largestContext == sequence ? judged.secondContext : judged.largestContext;
+        return largest == null ? null : largest.name.requestId;
+    }
+
+    private static Confidence confidence(Cause cause, boolean warm, SequenceState sequence) {
+        return switch (cause) {
+            case UNRESOLVED_STALL -> Confidence.UNRESOLVED;
+            case HOST_GAP, BATCH_GROWTH, CONTEXT_GROWTH -> Confidence.CONSISTENT_WITH;
+            case PREEMPTION ->
+                sequence.preemptedEventId.isEmpty() || sequence.preemptedByItself
+                        ? Confidence.CONSISTENT_WITH
+                        : Confidence.ESTABLISHED;
+            case PREFILL_INTERFERENCE, RECOMPUTE -> warm ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH;
+            default -> Confidence.ESTABLISHED;
+        };
+    }
+
+    private static String why(Cause cause, Confidence confidence, boolean warm) {
+        if (confidence == Confidence.UNRESOLVED) {
+            return "no record of this engine names a mechanism for the largest part";
+        }
+        if (confidence == Confidence.CONSISTENT_WITH) {
+            return switch (cause) {
+                case PREEMPTION -> "the request ran out of blocks by its own allocation, or no preemption record came";
+                case HOST_GAP -> "step records bracket the time; nothing says what the engine did in it";
+                case BATCH_GROWTH, CONTEXT_GROWTH -> "the model of this engine explains it; no record of a mechanism";
+                default -> warm ? "the parts are close" : "the model is still cold";
+            };
+        }
+        return switch (cause) {
+            case PREEMPTION -> "preemption record";
+            case RECOMPUTE -> "recomputed tokens of another request in the step";
+            case PREFILL_INTERFERENCE -> "prompt tokens of another request in the step";
+            case HOST_CONTENTION -> "core records: ready without a core";
+            case HOST_PAUSE -> "core records: neither on a core nor ready";
+            default -> "scheduler records";
+        };
+    }
+
+    private void evidenceIds(SlowToken slow, JudgedStep judged, SequenceState sequence) {
+        for (int ordinal = 0; ordinal < Part.COUNT; ordinal++) {
+            Part part = Part.ofOrdinal(ordinal);
+            if ((mask & 1 << ordinal) == 0 || part == Part.REFERENCE) {
+                continue;
+            }
+            String id = switch (part) {
+                case PREEMPTED_WAIT -> sequence.preemptedEventId;
+                case RECOMPUTE_OWN -> sequence.resumedEventId;
+                case PREFILL ->
+                    sequence.prefillEventId.isEmpty() || sequence.otherPrefillTokens == 0
+                            ? judged.eventId
+                            : sequence.prefillEventId;
+                case RECOMPUTE_OTHER -> sequence.recomputeEventId;
+                case QUEUE_WAIT -> sequence.queuedEventId;
+                case HOST_CONTENTION, HOST_PAUSE -> state.threads.lastEventId;
+                default -> judged.eventId;
+            };
+            slow.evidence.add(part.partName());
+            slow.evidence.add(id.isEmpty() ? judged.eventId : id);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Tests of the wire form. */
+@NullMarked
+package io.tokenstair.event.wire;
+
+import org.jspecify.annotations.NullMarked;
