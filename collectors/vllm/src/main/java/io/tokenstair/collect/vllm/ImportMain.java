@@ -51,7 +51,7 @@ public final class ImportMain {
     }
 
     /** Runs the command and returns its exit code. */
-    static int run(PrintWriter out, PrintWriter err, boolean terminal, String... args) {
+    public static int run(PrintWriter out, PrintWriter err, boolean terminal, String... args) {
         CommandLine commandLine = new CommandLine(new ImportMain())
                 .setOut(out)
                 .setErr(err)

@@ -1,0 +1,181 @@
+package io.tokenstair.job.capture;
+
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.StepAnalysis;
+import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.event.ChunkDelivered;
+import io.tokenstair.event.ClockSampled;
+import io.tokenstair.event.EngineConfigured;
+import io.tokenstair.event.Event;
+import io.tokenstair.event.HostSampled;
+import io.tokenstair.event.IdAliased;
+import io.tokenstair.event.KvBlocksEvicted;
+import io.tokenstair.event.KvBlocksStored;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.RequestCompleted;
+import io.tokenstair.event.RequestFinished;
+import io.tokenstair.event.RequestPreempted;
+import io.tokenstair.event.RequestQueued;
+import io.tokenstair.event.RequestReceived;
+import io.tokenstair.event.StepCompleted;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.request.RequestInput;
+import io.tokenstair.job.request.RequestLife;
+import io.tokenstair.job.request.RequestOutput;
+import io.tokenstair.job.request.RequestState;
+import io.tokenstair.job.step.EngineOutput;
+import io.tokenstair.job.step.EngineState;
+import io.tokenstair.job.step.EngineTimeline;
+import io.tokenstair.job.step.SequenceFact;
+import io.tokenstair.job.step.TokenBatch;
+import io.tokenstair.log.FolderLogReader;
+import io.tokenstair.milestone.Milestone;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A log through the pure analysis, without Flink: engines in log order, then every request over its sorted inputs. What the job does
+ * on a cluster must be the same; another test compares the two.
+ */
+final class CaptureAnalysis implements EngineOutput, RequestOutput {
+    final Map<String, TokenAnalysis> tokens = new TreeMap<>();
+    final Map<String, RequestAnalysis> requests = new TreeMap<>();
+    final List<Finding> findings = new ArrayList<>();
+    final List<Milestone> milestones = new ArrayList<>();
+    final List<StepAnalysis> steps = new ArrayList<>();
+
+    private final Map<String, List<RequestInput>> inputs = new TreeMap<>();
+
+    static CaptureAnalysis of(Path log) throws IOException, WireException {
+        CaptureAnalysis analysis = new CaptureAnalysis();
+        Map<String, EngineTimeline> engines = new TreeMap<>();
+        try (FolderLogReader reader = new FolderLogReader(log.resolve("partition-0000"), 0)) {
+            for (byte[] bytes = reader.next(); bytes != null; bytes = reader.next()) {
+                LoggedEvent logged = EventCodec.decode(bytes);
+                String engineId = engineOf(logged.event());
+                if (engineId != null) {
+                    EngineTimeline engine = engines.get(engineId);
+                    if (engine == null) {
+                        EngineState state = new EngineState();
+                        state.engineId = engineId;
+                        engine = new EngineTimeline(state, analysis);
+                        engines.put(engineId, engine);
+                    }
+                    engine.accept(logged, bytes);
+                }
+                String requestId = requestOf(logged.event());
+                if (requestId != null) {
+                    Long millis = logged.header().coarseEpochMillis();
+                    analysis.input(RequestInput.observed(
+                            requestId,
+                            millis == null ? Long.MAX_VALUE : millis,
+                            logged.header().collectorId(),
+                            logged.header().collectorEpoch(),
+                            logged.header().sequence(),
+                            bytes));
+                }
+            }
+        }
+        engines.values().forEach(EngineTimeline::finish);
+        for (Map.Entry<String, List<RequestInput>> entry : analysis.inputs.entrySet()) {
+            RequestLife life = new RequestLife(entry.getKey(), new RequestState(), analysis);
+            entry.getValue().stream().sorted(RequestInput.ORDER).forEach(life::accept);
+            life.finish();
+        }
+        return analysis;
+    }
+
+    private static @Nullable String engineOf(Event event) {
+        if (event instanceof StepCompleted step) {
+            return step.engineId();
+        }
+        if (event instanceof RequestQueued queued) {
+            return queued.engineId();
+        }
+        if (event instanceof RequestPreempted preempted) {
+            return preempted.engineId();
+        }
+        if (event instanceof RequestFinished finished) {
+            return finished.engineId();
+        }
+        if (event instanceof KvBlocksStored stored) {
+            return stored.engineId();
+        }
+        if (event instanceof KvBlocksEvicted evicted) {
+            return evicted.engineId();
+        }
+        if (event instanceof EngineConfigured configured) {
+            return configured.engineId();
+        }
+        if (event instanceof HostSampled sampled) {
+            return sampled.engineId();
+        }
+        return event instanceof ClockSampled sampled ? sampled.engineId() : null;
+    }
+
+    private static @Nullable String requestOf(Event event) {
+        if (event instanceof RequestReceived received) {
+            return received.requestId();
+        }
+        if (event instanceof RequestCompleted completed) {
+            return completed.requestId();
+        }
+        if (event instanceof ChunkDelivered delivered) {
+            return delivered.requestId();
+        }
+        return event instanceof IdAliased aliased ? aliased.requestId() : null;
+    }
+
+    static String key(String requestId, int sequenceIndex, int tokenIndex) {
+        return requestId + "#" + sequenceIndex + "@" + tokenIndex;
+    }
+
+    private void input(RequestInput input) {
+        inputs.computeIfAbsent(input.requestId, id -> new ArrayList<>()).add(input);
+    }
+
+    @Override
+    public void tokens(TokenBatch batch) {
+        input(RequestInput.of(batch));
+    }
+
+    @Override
+    public void fact(SequenceFact fact) {
+        input(RequestInput.of(fact));
+    }
+
+    @Override
+    public void step(StepAnalysis step) {
+        steps.add(step);
+    }
+
+    @Override
+    public void token(TokenAnalysis token) {
+        TokenAnalysis before = tokens.put(key(token.requestId(), token.sequenceIndex(), token.tokenIndex()), token);
+        if (before != null) {
+            throw new AssertionError("A token was said twice: " + token);
+        }
+    }
+
+    @Override
+    public void request(RequestAnalysis request) {
+        requests.put(request.requestId() + "#" + request.sequenceIndex(), request);
+    }
+
+    @Override
+    public void finding(Finding finding) {
+        findings.add(finding);
+    }
+
+    @Override
+    public void milestone(Milestone milestone) {
+        milestones.add(milestone);
+    }
+}
