@@ -10,6 +10,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Help.Ansi;
 
@@ -28,8 +29,11 @@ record CommandOutput(OutputStream out, boolean colour, boolean glyphs, int colum
     /** Standard output of this process: colour only on a terminal and without {@code NO_COLOR}. */
     static CommandOutput ofProcess(OutputStream out, Map<String, String> environment) {
         boolean refused = !environment.getOrDefault("NO_COLOR", "").isEmpty() || "dumb".equals(environment.get("TERM"));
-        String locale = environment.getOrDefault(
-                "LC_ALL", environment.getOrDefault("LC_CTYPE", environment.getOrDefault("LANG", "")));
+        String locale = Stream.of("LC_ALL", "LC_CTYPE", "LANG")
+                .map(name -> environment.getOrDefault(name, ""))
+                .filter(value -> !value.isEmpty())
+                .findFirst()
+                .orElse("");
         boolean utf8 = locale.toLowerCase(Locale.ROOT).replace("-", "").contains("utf8");
         return new CommandOutput(out, !refused && Ansi.AUTO.enabled(), utf8, columns(environment.get("COLUMNS")));
     }

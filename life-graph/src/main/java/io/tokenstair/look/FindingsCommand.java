@@ -102,9 +102,15 @@ final class FindingsCommand implements Callable<Integer> {
         output.text(terminal -> {
             FindingsText.header(terminal, options.archive().toString(), archive.summary());
             long shown = 0;
+            boolean brief = false;
             try (RowCursor<Finding> findings = archive.findingsBySeverity(filter, Long.MAX_VALUE, 0)) {
                 while (findings.hasNext()) {
-                    FindingsText.finding(terminal, findings.next());
+                    Finding finding = findings.next();
+                    if (!brief && finding.severity().equals(Severity.INFO.severityName())) {
+                        brief = true;
+                        terminal.line();
+                    }
+                    FindingsText.finding(terminal, finding);
                     shown++;
                 }
             }

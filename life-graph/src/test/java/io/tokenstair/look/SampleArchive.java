@@ -14,20 +14,19 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 
 /**
  * A small archive of one engine's run in which every token state, a missing layer, several sequences, requests without a token and
  * hostile ids occur. Gaps follow from steps that the sequences share, so parts add up and a token's step leads to its neighbours.
  */
-final class SampleArchive {
-    static final String ENGINE = "engine-0";
-    static final String PREEMPTED = "chat-2";
-    static final int PREEMPTED_TOKEN = 96;
-    static final String HOSTILE = "<script>alert(1)</script>\u001b[31m\u202e&\"'";
-    static final String LONGEST = "long-" + "x".repeat(251);
-    static final String UNSEEN_BY_ENGINE = "proxy-7";
-    static final long START_EPOCH_NANOS = 1_795_946_400_000_000_000L;
+public final class SampleArchive {
+    public static final String ENGINE = "engine-0";
+    public static final String PREEMPTED = "chat-2";
+    public static final int PREEMPTED_TOKEN = 96;
+    public static final String HOSTILE = "<script>alert(1)</script>\u001b[31m\u202e&\"'";
+    public static final String LONGEST = "long-" + "x".repeat(251);
+    public static final String UNSEEN_BY_ENGINE = "proxy-7";
+    public static final long START_EPOCH_NANOS = 1_795_946_400_000_000_000L;
     private static final Long HOUR_MILLIS = START_EPOCH_NANOS / 1_000_000L;
 
     private static final long REFERENCE_NANOS = 20_000_000L;
@@ -56,7 +55,7 @@ final class SampleArchive {
     }
 
     /** Writes the archive into a folder. */
-    static void write(Path directory) {
+    public static void write(Path directory) {
         SampleArchive sample = new SampleArchive();
         sample.build();
         ResultTableFixture.write(directory, ResultTables.TOKEN_ANALYSIS, HOUR_MILLIS, sample.tokens);
@@ -575,21 +574,5 @@ final class SampleArchive {
                 List.of(),
                 List.of(),
                 "The engine of proxy-7 did not report."));
-    }
-
-    /** Names of all requests, in UTF-8 order. */
-    static TreeSet<String> requestIds() {
-        return new TreeSet<>(List.of(
-                "chat-1",
-                PREEMPTED,
-                "doc-1",
-                "share-5",
-                "fan-out",
-                "late-3",
-                HOSTILE,
-                LONGEST,
-                UNSEEN_BY_ENGINE,
-                "refused-1",
-                "warm-up-1"));
     }
 }

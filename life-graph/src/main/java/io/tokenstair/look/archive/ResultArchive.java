@@ -161,6 +161,11 @@ public final class ResultArchive implements AutoCloseable {
                 + (source.isEmpty() ? " where false" : " from " + source);
     }
 
+    /** Where sorts spill to while this is open. */
+    Path spillDirectory() {
+        return spillDirectory;
+    }
+
     /** The folder that was opened, without links. */
     public Path directory() {
         return directory;

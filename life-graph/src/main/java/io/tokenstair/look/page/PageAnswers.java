@@ -25,6 +25,7 @@ import io.tokenstair.look.json.JsonWriter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
@@ -71,11 +72,7 @@ final class PageAnswers {
     /** The archive in numbers. */
     void archive(Context context) {
         answer(context, json -> {
-            json.text(
-                    "name",
-                    archive.directory().getFileName() == null
-                            ? "/"
-                            : archive.directory().getFileName().toString());
+            json.text("name", shortName(archive.directory()));
             json.number("requests", summary.requests());
             json.number("sequences", summary.sequences());
             json.number("tokens", summary.tokens());
@@ -95,6 +92,14 @@ final class PageAnswers {
             }
             json.endArray();
         });
+    }
+
+    /** The last two parts of a path: the last alone is often the same for every archive. */
+    private static String shortName(Path directory) {
+        int parts = directory.getNameCount();
+        return parts == 0
+                ? directory.toString()
+                : directory.subpath(Math.max(0, parts - 2), parts).toString();
     }
 
     /** A page of the list of sequences. */

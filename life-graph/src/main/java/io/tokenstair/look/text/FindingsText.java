@@ -2,9 +2,12 @@ package io.tokenstair.look.text;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.cause.Severity;
 import io.tokenstair.look.archive.ArchiveSummary;
+import io.tokenstair.look.json.EvidenceSentence;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 /** The text form of {@code findings}: the archive in a few lines, then the findings, most severe first. */
 public final class FindingsText {
     private static final int MARGIN = 12;
+    private static final int CAUSE_WIDTH = 26;
+    private static final int SUBJECT_WIDTH = 34;
     private static final int SHOWN_PARTS = 4;
 
     private FindingsText() {}
@@ -56,22 +61,28 @@ public final class FindingsText {
         }
     }
 
-    /** Writes one finding: a line that tells it apart, then what it says. */
+    /** Writes one finding: a line that tells it apart, then what it says; of one that is only worth knowing, its first sentence. */
     public static void finding(Terminal terminal, Finding finding) throws IOException {
-        terminal.line();
-        String subject = subject(finding);
-        StringBuilder head = new StringBuilder();
-        head.append(severityLabel(terminal, finding.severity()));
-        head.append(terminal.styled(Terminal.Style.BOLD, Terminal.left(Terminal.safe(finding.cause()), 26)));
-        head.append(' ');
-        head.append(Terminal.left(terminal.fit(subject, 34), 34));
-        head.append("  ").append(tokens(finding));
-        terminal.line(head.toString());
-        String second = Quantity.stamp(finding.fromEpochNanos()) + ", " + finding.confidence();
-        if (!finding.confidenceWhy().isEmpty()) {
-            second += ": " + finding.confidenceWhy();
+        boolean brief = finding.severity().equals(Severity.INFO.severityName());
+        List<String> sentences = sentences(finding.narrative());
+        if (!brief) {
+            terminal.line();
         }
-        indented(terminal, second);
+        terminal.line(severityLabel(terminal, finding.severity())
+                + terminal.styled(Terminal.Style.BOLD, Terminal.left(Terminal.safe(finding.cause()), CAUSE_WIDTH))
+                + " " + Terminal.left(terminal.fit(subject(finding), SUBJECT_WIDTH), SUBJECT_WIDTH)
+                + "  " + tokens(finding));
+        if (brief) {
+            if (!sentences.isEmpty()) {
+                String first = EvidenceSentence.parse(sentences.get(0)).text();
+                terminal.line(" ".repeat(MARGIN) + terminal.cut(first, terminal.columns() - MARGIN));
+            }
+            return;
+        }
+        String certainty = finding.confidenceWhy().isEmpty()
+                ? finding.confidence()
+                : finding.confidence() + ": " + finding.confidenceWhy();
+        indented(terminal, Quantity.stamp(finding.fromEpochNanos()) + ", " + certainty);
         if (finding.culpritRequestId() != null) {
             indented(terminal, "culprit " + finding.culpritRequestId());
         }
@@ -79,8 +90,8 @@ public final class FindingsText {
         if (!parts.isEmpty()) {
             indented(terminal, parts);
         }
-        if (!finding.narrative().isBlank()) {
-            indented(terminal, finding.narrative());
+        for (String sentence : sentences) {
+            indented(terminal, sentence);
         }
         if (!finding.missingLayers().isEmpty()) {
             indented(terminal, "missing " + String.join(", ", finding.missingLayers()));
@@ -90,6 +101,13 @@ public final class FindingsText {
         for (String line : Terminal.wrapped(origin, terminal.columns() - MARGIN)) {
             terminal.line(" ".repeat(MARGIN) + terminal.styled(Terminal.Style.DIM, line));
         }
+    }
+
+    /** The sentences of a narrative: each ends in the event ids it cites. */
+    private static List<String> sentences(String narrative) {
+        return Arrays.stream(narrative.strip().split("(?<=\\])\\s+(?=[^\\[\\s])"))
+                .filter(sentence -> !sentence.isBlank())
+                .toList();
     }
 
     /** A severity as a label of fixed width. */

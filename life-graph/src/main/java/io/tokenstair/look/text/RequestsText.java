@@ -23,9 +23,14 @@ public final class RequestsText {
     public static void row(Terminal terminal, SequenceSummary summary) throws IOException {
         RequestAnalysis request = summary.request();
         String name = FindingsText.sequenceName(request.requestId(), request.lifetime(), request.sequenceIndex());
-        String cause = summary.worstCause() == null
-                ? String.join(" ", request.requestCauses())
-                : summary.worstCause() + " at " + summary.worstTokenIndex();
+        String cause = String.join(" ", request.requestCauses());
+        if (summary.worstCause() != null) {
+            cause = summary.worstCause() + " at " + summary.worstTokenIndex();
+        } else if (request.warmup()) {
+            cause = "(warm-up, not analysed)";
+        } else if (request.errorType() != null) {
+            cause = "(" + request.errorType() + ")";
+        }
         String end = switch (request.endReason()) {
             case "aborted-by-client" -> "aborted";
             default -> request.endReason();

@@ -128,6 +128,15 @@ public final class Terminal {
                 + escaped.substring(escaped.offsetByCodePoints(0, length - tail));
     }
 
+    /** Safe text of at most {@code width} characters: a longer one ends early. */
+    public String cut(String text, int width) {
+        String escaped = safe(text);
+        if (escaped.codePointCount(0, escaped.length()) <= width) {
+            return escaped;
+        }
+        return escaped.substring(0, escaped.offsetByCodePoints(0, width - 1)) + drawn("…", "~");
+    }
+
     /** The text filled with spaces on its right. */
     public static String left(String text, int width) {
         int length = text.codePointCount(0, text.length());

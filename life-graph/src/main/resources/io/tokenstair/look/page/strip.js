@@ -7,6 +7,7 @@ const RIGHT = 8;
 const TOP = 16;
 const BOTTOM = 36;
 const WIDEST_BAR = 26;
+const WIDEST_STEP = 60;
 const NARROWEST_BAR = 2;
 const CAP = 4;
 
@@ -104,8 +105,9 @@ export class Strip {
     const tokens = Math.max(1, this.to - this.from);
     const room = this.right - LEFT;
     const perBar = Math.max(1, Math.ceil((tokens * NARROWEST_BAR) / room));
-    const step = Math.min(WIDEST_BAR + 6, room / Math.ceil(tokens / perBar));
-    const space = step >= 12 ? 4 : step >= 6 ? 2 : step >= 3.5 ? 1 : 0;
+    const step = Math.min(WIDEST_STEP, room / Math.ceil(tokens / perBar));
+    const width = Math.min(WIDEST_BAR, step - (step >= 12 ? 4 : step >= 6 ? 2 : step >= 3.5 ? 1 : 0));
+    const space = step - width;
     this.step = step;
     this.perBar = perBar;
     const bars = [];
@@ -125,7 +127,7 @@ export class Strip {
         };
         Object.assign(last, worse ? place : {}, merged);
       } else {
-        bars.push({ ...place, column, x: LEFT + column * step + space / 2, width: step - space, space });
+        bars.push({ ...place, column, x: LEFT + column * step + space / 2, width, space });
       }
     }
     return bars;
@@ -361,7 +363,7 @@ function linearTicks(top) {
 }
 
 function decadeTicks(low, high) {
-  const leads = high / low > 3000 ? [1] : high / low > 200 ? [1, 3] : [1, 2, 5];
+  const leads = high / low > 30000 ? [1] : high / low > 200 ? [1, 3] : [1, 2, 5];
   const ticks = [];
   for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10) {
     for (const lead of leads) {

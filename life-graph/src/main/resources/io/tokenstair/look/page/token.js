@@ -7,6 +7,8 @@ import { address, addressOf } from "./place.js";
 const WAITING = new Set(["queue-wait", "preempted-wait", "skipped-wait", "transfer-wait", "recompute-own"]);
 const LOAD = new Set(["batch", "context", "prefill", "recompute-other", "graph"]);
 
+const MOST_NEIGHBOURS = 24;
+
 /** Shows a token in the section. */
 export function showToken(section, token, tokenCount) {
   section.replaceChildren(head(token, tokenCount), numbers(token),
@@ -160,15 +162,18 @@ function stepCard(token) {
     if (step.waitingCount !== undefined) pair("waiting" + rank, count(step.waitingCount));
   }
   if (pairs.length === 0) return undefined;
-  const neighbours = token.madeByTheSameStep;
-  return card("Its step", make("dl", { class: "pairs" }, ...pairs),
+  const standing = (neighbour) => (neighbour.requestId === token.culpritRequestId ? 0 : neighbour.state === "normal" ? 2 : 1);
+  const neighbours = [...token.madeByTheSameStep].sort((one, other) => standing(one) - standing(other));
+  const more = neighbours.length - MOST_NEIGHBOURS;
+  return card(token.stepId === undefined ? "When" : "Its step", make("dl", { class: "pairs" }, ...pairs),
     neighbours.length > 0 && make("p", { class: "quiet neighbours-lead", text: "The same step also made a token of" }),
-    neighbours.length > 0 && make("div", { class: "neighbours" }, ...neighbours.map((neighbour) => make("a", {
+    neighbours.length > 0 && make("div", { class: "neighbours" }, ...neighbours.slice(0, MOST_NEIGHBOURS).map((neighbour) => make("a", {
       href: addressOf(neighbour, neighbour.index),
       class: neighbour.requestId === token.culpritRequestId ? "culprit" : undefined,
       title: visible(neighbour.requestId) + ", token " + neighbour.index,
     }, stateShape(neighbour.state), shortId(neighbour.requestId, 24)
-      + (neighbour.sequenceIndex > 0 ? " · seq " + neighbour.sequenceIndex : "")))));
+      + (neighbour.sequenceIndex > 0 ? " · seq " + neighbour.sequenceIndex : "")))),
+    more > 0 && make("p", { class: "quiet", text: "and " + count(more) + " more" }));
 }
 
 function card(title, ...content) {

@@ -1,0 +1,2 @@
+/** Tests of the JSON forms. */
+package io.tokenstair.look.json;

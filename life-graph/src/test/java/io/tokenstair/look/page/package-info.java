@@ -1,0 +1,2 @@
+/** Tests of the page and its server. */
+package io.tokenstair.look.page;

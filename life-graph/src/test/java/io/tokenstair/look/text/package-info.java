@@ -1,0 +1,2 @@
+/** Tests of what the commands print for people. */
+package io.tokenstair.look.text;
