@@ -6,17 +6,17 @@ import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.source.RawRecord;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
-import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
+import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts events per layer beside the source, a few nanoseconds a record, and says the counts at the end of a bounded input, zeros
- * included. Unbounded input has no end, and no such report. The counts of an interrupted run are not kept across a restart.
+ * Counts events per layer beside the source, a few nanoseconds a record, and says the counts at the last watermark of a bounded
+ * input, zeros included. Unbounded input has no end, and no such report. The counts of an interrupted run are not kept across a restart.
  */
 public final class CountLayers extends AbstractStreamOperator<LayerCount>
-        implements OneInputStreamOperator<RawRecord, LayerCount>, BoundedOneInput {
+        implements OneInputStreamOperator<RawRecord, LayerCount> {
     private static final long serialVersionUID = 1L;
     private static final @Nullable Layer[] BY_TAG = byTag();
 
@@ -61,7 +61,14 @@ public final class CountLayers extends AbstractStreamOperator<LayerCount>
     }
 
     @Override
-    public void endInput() {
+    public void processWatermark(Watermark watermark) throws Exception {
+        if (watermark.equals(Watermark.MAX_WATERMARK)) {
+            report();
+        }
+        super.processWatermark(watermark);
+    }
+
+    private void report() {
         for (Layer layer : Layer.values()) {
             LayerCount count = new LayerCount();
             count.layer = layer;

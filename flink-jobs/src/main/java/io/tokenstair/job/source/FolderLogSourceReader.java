@@ -1,6 +1,7 @@
 package io.tokenstair.job.source;
 
 import java.util.Map;
+import org.apache.flink.api.connector.source.Boundedness;
 import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.api.connector.source.SourceReaderContext;
 import org.apache.flink.connector.base.source.reader.SingleThreadMultiplexSourceReaderBase;
@@ -11,6 +12,8 @@ final class FolderLogSourceReader
         extends SingleThreadMultiplexSourceReaderBase<
                 RawRecord, RawRecord, FolderLogSplit, FolderLogSourceReader.Position> {
 
+    private final boolean bounded;
+
     FolderLogSourceReader(FolderLogSource source, SourceReaderContext context) {
         super(
                 () -> new FolderLogSplitReader(source),
@@ -20,12 +23,14 @@ final class FolderLogSourceReader
                 },
                 context.getConfiguration(),
                 context);
+        bounded = source.getBoundedness() == Boundedness.BOUNDED;
     }
 
     @Override
     public InputStatus pollNext(ReaderOutput<RawRecord> output) throws Exception {
-        if (getNumberOfCurrentlyAssignedSplits() == 0) {
-            // Without a partition this subtask has no event time: the others must not wait for it.
+        if (!bounded && getNumberOfCurrentlyAssignedSplits() == 0) {
+            // Without a partition this subtask has no event time: the others must not wait for it. In a bounded read such a subtask
+            // ends at once; marked idle, Flink would swallow the last watermark, and no timer would fire.
             output.markIdle();
         }
         return super.pollNext(output);
