@@ -29,7 +29,8 @@ final class FolderLogSourceReader
     @Override
     public InputStatus pollNext(ReaderOutput<RawRecord> output) throws Exception {
         if (!bounded && getNumberOfCurrentlyAssignedSplits() == 0) {
-            // Without a partition this subtask has no event time: the others must not wait for it. In a bounded read such a subtask
+            // Without a partition this subtask has no event time: the others must not wait for it. In a bounded read
+            // such a subtask
             // ends at once; marked idle, Flink would swallow the last watermark, and no timer would fire.
             output.markIdle();
         }
