@@ -116,12 +116,20 @@ public final class EngineTimeline {
         }
     }
 
+    /** Whether the core records that an event is judged with are there, or event time says that they will not come. */
     private boolean ready(LoggedEvent logged, long millis) {
-        if (!(logged.event() instanceof StepCompleted step) || !state.threads.reported()) {
+        Long stamp;
+        if (logged.event() instanceof StepCompleted step) {
+            stamp = step.updateEndNanos();
+        } else if (logged.event() instanceof RequestQueued) {
+            stamp = logged.header().clockNanos();
+        } else {
             return true;
         }
         Long coarse = logged.header().coarseEpochMillis();
-        return state.threads.covers(step.updateEndNanos())
+        return stamp == null
+                || !state.threads.reported()
+                || state.threads.covers(stamp)
                 || millis == Long.MAX_VALUE
                 || (coarse != null && millis > coarse + COVER_MILLIS);
     }

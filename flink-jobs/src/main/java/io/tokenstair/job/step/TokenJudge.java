@@ -376,12 +376,10 @@ final class TokenJudge {
     }
 
     private boolean isSlow(JudgedStep judged, SequenceState sequence, long gap, int tokenIndex, int tokens) {
-        double excess = (double) gap / tokens - judged.referenceNanos;
-        if (tokenIndex == 0) {
-            // Its own prompt is the first token's work, not a slowness.
-            excess -= ownPromptNanos(sequence);
-        }
-        return excess > StrictMath.max(SLOW_SHARE * judged.referenceNanos, judged.spreadNanos);
+        // Its own prompt is the first token's work, not a slowness.
+        long work = judged.referenceNanos + (tokenIndex == 0 ? ownPromptNanos(sequence) : 0);
+        double excess = (double) gap / tokens - work;
+        return excess > StrictMath.max(SLOW_SHARE * work, judged.spreadNanos);
     }
 
     /** The share of the prefill part that the sequence's own prompt took. */
