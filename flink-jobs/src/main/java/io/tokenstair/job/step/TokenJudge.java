@@ -278,9 +278,16 @@ final class TokenJudge {
         sequence.prefillCulpritTokens = 0;
         sequence.recomputeCulprit = null;
         sequence.recomputeCulpritTokens = 0;
-        sequence.preempted = false;
+        if (lostItsBlocks(judged, sequence)) {
+            sequence.preempted = false;
+        }
         sequence.coreWaitAtLast = judged.coreWaitTotal;
         sequence.engineStallAtLast = judged.engineStallTotal;
+    }
+
+    /** True when it had lost its blocks before this step scheduled it: a step in flight at the loss is not delayed by it. */
+    private static boolean lostItsBlocks(JudgedStep judged, SequenceState sequence) {
+        return sequence.preempted && judged.stepId >= sequence.preemptedStepId;
     }
 
     // ---- the token
@@ -335,7 +342,7 @@ final class TokenJudge {
             assign(Part.REFERENCE, judged.referenceNanos);
             remaining -= judged.referenceNanos;
         }
-        long waited = waits(sequence, gap);
+        long waited = waits(judged, sequence, gap);
         remaining -= waited;
         if (warm) {
             remaining -= load(judged, sequence, expected);
@@ -407,7 +414,7 @@ final class TokenJudge {
         return prefill * sequence.otherPrefillTokens / (sequence.ownPrefillTokens + sequence.otherPrefillTokens);
     }
 
-    private long waits(SequenceState sequence, long gap) {
+    private long waits(JudgedStep judged, SequenceState sequence, long gap) {
         long waited = gap - sequence.ownStepNanos - sequence.idleNanos;
         long queue = Math.min(waited, sequence.queueWaitNanos);
         if (queue != 0) {
@@ -416,7 +423,9 @@ final class TokenJudge {
         long rest = waited - queue;
         if (rest != 0) {
             assign(
-                    sequence.preempted || sequence.ownRecomputeTokens > 0 ? Part.PREEMPTED_WAIT : Part.SKIPPED_WAIT,
+                    lostItsBlocks(judged, sequence) || sequence.ownRecomputeTokens > 0
+                            ? Part.PREEMPTED_WAIT
+                            : Part.SKIPPED_WAIT,
                     rest);
         }
         return waited;
@@ -491,7 +500,7 @@ final class TokenJudge {
     private SlowToken explain(
             JudgedStep judged, SequenceState sequence, long gap, long expected, boolean warm, int tokenIndex) {
         CauseChoice choice = new CauseChoice();
-        boolean ownRecompute = sequence.preempted || sequence.ownRecomputeTokens > 0;
+        boolean ownRecompute = lostItsBlocks(judged, sequence) || sequence.ownRecomputeTokens > 0;
         if (ownRecompute) {
             choice.offer(Cause.PREEMPTION, assigned(Part.PREEMPTED_WAIT) + assigned(Part.RECOMPUTE_OWN));
         }

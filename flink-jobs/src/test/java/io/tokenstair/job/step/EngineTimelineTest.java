@@ -166,6 +166,23 @@ class EngineTimelineTest {
         assertThat(told.last("b").slow().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
     }
 
+    @Test
+    void aTokenScheduledBeforeTheLossIsNotDelayedByIt() {
+        EngineScript engine = warm();
+        engine.queue("long", 640);
+        for (int i = 0; i < 10; i++) {
+            engine.step().prefill("long", 64).run();
+        }
+        Step inFlight = engine.step().decode("a", "b");
+        engine.preemptInStep(1, "b");
+        inFlight.run();
+
+        Token token = engine.told().last("b");
+
+        assertThat(token.cause()).isEqualTo(Cause.DECODE_STARVED_BY_PREFILL);
+        assertThat(token.parts()).doesNotContainKey(Part.PREEMPTED_WAIT);
+    }
+
     // ---- prompts of others
 
     @Test
