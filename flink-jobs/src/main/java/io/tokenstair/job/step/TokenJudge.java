@@ -29,6 +29,7 @@ final class TokenJudge {
     private final EngineState state;
     private final long[] parts = new long[Part.COUNT];
     private int mask;
+    private boolean promptsKnown;
 
     TokenJudge(EngineState state) {
         this.state = state;
@@ -336,6 +337,7 @@ final class TokenJudge {
         boolean warm = judged.warm && sequence.expectedKnown;
         long expected =
                 warm ? StrictMath.round(sequence.expectedNanos) : judged.referenceKnown ? judged.referenceNanos : 0;
+        promptsKnown = warm && StepTimeModel.isWarmForPrompts(state.model);
         boolean hostCovered = !Double.isNaN(judged.coreWaitTotal) && !Double.isNaN(sequence.coreWaitAtLast);
         long remaining = gap;
         if (judged.referenceKnown) {
@@ -349,13 +351,13 @@ final class TokenJudge {
         }
         long beyond = gap - expected;
         remaining = evidence(judged, sequence, remaining, beyond, hostCovered);
-        if (!warm && (sequence.otherPrefillTokens + sequence.ownPrefillTokens > 0)) {
+        if (!promptsKnown && (sequence.otherPrefillTokens + sequence.ownPrefillTokens > 0)) {
             assign(Part.PREFILL, remaining);
             remaining = 0;
-        } else if (!warm && sequence.ownRecomputeTokens > 0) {
+        } else if (!promptsKnown && sequence.ownRecomputeTokens > 0) {
             assign(Part.RECOMPUTE_OWN, remaining);
             remaining = 0;
-        } else if (!warm && sequence.otherRecomputeTokens > 0) {
+        } else if (!promptsKnown && sequence.otherRecomputeTokens > 0) {
             assign(Part.RECOMPUTE_OTHER, remaining);
             remaining = 0;
         }
@@ -374,7 +376,7 @@ final class TokenJudge {
         }
         if (judged.referenceKnown && isSlow(judged, sequence, gap, tokenIndex, tokens)) {
             flags |= TokenBatch.SLOW;
-            SlowToken slow = explain(judged, sequence, gap, expected, warm, tokenIndex);
+            SlowToken slow = explain(judged, sequence, gap, expected, tokenIndex);
             slow.row = row;
             slow.lostNanos = gap - judged.referenceNanos - (tokenIndex == 0 ? ownPromptNanos(sequence) : 0);
             batch.slow.add(slow);
@@ -408,7 +410,7 @@ final class TokenJudge {
         }
         double own = sequence.ownPrefillNanos;
         double other = sequence.otherPrefillNanos;
-        if (sequence.expectedKnown && own + other > 0) {
+        if (promptsKnown && own + other > 0) {
             return StrictMath.min(prefill, StrictMath.round(other));
         }
         return prefill * sequence.otherPrefillTokens / (sequence.ownPrefillTokens + sequence.otherPrefillTokens);
@@ -497,8 +499,7 @@ final class TokenJudge {
 
     // ---- the cause
 
-    private SlowToken explain(
-            JudgedStep judged, SequenceState sequence, long gap, long expected, boolean warm, int tokenIndex) {
+    private SlowToken explain(JudgedStep judged, SequenceState sequence, long gap, long expected, int tokenIndex) {
         CauseChoice choice = new CauseChoice();
         boolean ownRecompute = lostItsBlocks(judged, sequence) || sequence.ownRecomputeTokens > 0;
         if (ownRecompute) {
@@ -534,9 +535,9 @@ final class TokenJudge {
         Cause cause = choice.best();
         slow.cause = cause.name();
         slow.culpritRequestId = culprit(cause, judged, sequence);
-        Confidence confidence = confidence(cause, warm, sequence);
+        Confidence confidence = confidence(cause, promptsKnown, sequence);
         slow.confidence = confidence.levelName();
-        slow.confidenceWhy = why(cause, confidence, warm);
+        slow.confidenceWhy = why(cause, confidence, promptsKnown);
         evidenceIds(slow, judged, sequence);
         new Narrative(slow, parts, mask).tell(cause, judged, sequence, gap, expected, tokenIndex, state);
         return slow;
@@ -562,7 +563,7 @@ final class TokenJudge {
         return largest == null ? null : largest.name.requestId;
     }
 
-    private static Confidence confidence(Cause cause, boolean warm, SequenceState sequence) {
+    private static Confidence confidence(Cause cause, boolean promptsKnown, SequenceState sequence) {
         return switch (cause) {
             case UNRESOLVED_STALL -> Confidence.UNRESOLVED;
             case HOST_GAP, BATCH_GROWTH, CONTEXT_GROWTH -> Confidence.CONSISTENT_WITH;
@@ -570,12 +571,12 @@ final class TokenJudge {
                 sequence.preemptedEventId.isEmpty() || sequence.preemptedByItself
                         ? Confidence.CONSISTENT_WITH
                         : Confidence.ESTABLISHED;
-            case PREFILL_INTERFERENCE, RECOMPUTE -> warm ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH;
+            case PREFILL_INTERFERENCE, RECOMPUTE -> promptsKnown ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH;
             default -> Confidence.ESTABLISHED;
         };
     }
 
-    private static String why(Cause cause, Confidence confidence, boolean warm) {
+    private static String why(Cause cause, Confidence confidence, boolean promptsKnown) {
         if (confidence == Confidence.UNRESOLVED) {
             return "no record of this engine names a mechanism for the largest part";
         }
@@ -584,7 +585,7 @@ final class TokenJudge {
                 case PREEMPTION -> "the request ran out of blocks by its own allocation, or no preemption record came";
                 case HOST_GAP -> "step records bracket the time; nothing says what the engine did in it";
                 case BATCH_GROWTH, CONTEXT_GROWTH -> "the model of this engine explains it; no record of a mechanism";
-                default -> warm ? "the parts are close" : "the model is still cold";
+                default -> promptsKnown ? "the parts are close" : "the model is still cold";
             };
         }
         return switch (cause) {

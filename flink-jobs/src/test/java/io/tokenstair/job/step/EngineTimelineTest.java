@@ -471,6 +471,23 @@ class EngineTimelineTest {
     }
 
     @Test
+    void aModelThatNeverSawAPromptIsColdForPrompts() {
+        EngineScript engine = new EngineScript();
+        engine.step()
+                .announce("a", 64, 10)
+                .announce("b", 64, 10)
+                .decode("a", "b")
+                .run();
+        engine.decode(100, "a", "b").queue("long", 200);
+        engine.step().decode("a", "b").prefill("long", 200).run();
+
+        Token token = engine.told().last("a");
+
+        assertThat(token.cause()).isEqualTo(Cause.PREFILL_INTERFERENCE);
+        assertThat(token.culprit()).isEqualTo("long");
+    }
+
+    @Test
     void withoutADecodeStepThereIsNoReferenceAndNothingIsSlow() {
         Told told = new EngineScript().start(64, "a", "b", "c").told();
 
