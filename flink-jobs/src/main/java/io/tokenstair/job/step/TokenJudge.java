@@ -147,11 +147,11 @@ final class TokenJudge {
                 judged.recomputeNanos += row.nanos();
             } else {
                 judged.prefillNanos += row.nanos();
-                if (state.largestPrefill == null || row.tokens() >= 1) {
-                    state.largestPrefill = largestPrefill(judged);
-                    state.largestPrefillEventId = judged.eventId;
-                }
             }
+        }
+        String largest = largestPrompt(judged);
+        if (largest != null) {
+            state.prefilled(largest, judged.eventId);
         }
         for (int i = 0; i < rows.count(); i++) {
             SequenceState sequence = state.sequences.get(rows.requestHandle(i));
@@ -162,10 +162,10 @@ final class TokenJudge {
         return unknown;
     }
 
-    private static @Nullable String largestPrefill(JudgedStep judged) {
+    private static @Nullable String largestPrompt(JudgedStep judged) {
         JudgedStep.PromptRow most = null;
         for (JudgedStep.PromptRow row : judged.promptRows) {
-            if (!row.recompute() && (most == null || row.tokens() > most.tokens())) {
+            if (most == null || row.tokens() > most.tokens()) {
                 most = row;
             }
         }
@@ -181,7 +181,7 @@ final class TokenJudge {
         }
     }
 
-    private static void gather(JudgedStep judged, SequenceState sequence) {
+    private void gather(JudgedStep judged, SequenceState sequence) {
         long last = sequence.lastKnown ? sequence.lastNanos : judged.beginNanos;
         long previous = judged.endNanos - judged.intervalNanos;
         if (sequence.scheduled) {
@@ -189,6 +189,8 @@ final class TokenJudge {
         } else {
             sequence.scheduled = true;
             sequence.queueWaitNanos = Math.max(0, judged.beginNanos - last);
+            sequence.queuedAtSeatLimitNanos = state.seatLimitNanos - sequence.seatLimitAtLast;
+            sequence.queuedShortOfBlocksNanos = state.blocksShortNanos - sequence.blocksShortAtLast;
         }
         sequence.ownSteps++;
         sequence.ownStepNanos += Math.max(0, judged.endNanos - Math.max(judged.beginNanos, last));
@@ -517,8 +519,8 @@ final class TokenJudge {
         choice.offer(Cause.DECODE_STARVED_BY_PREFILL, skippedPrefillOnly);
         choice.offer(Cause.TOKEN_BUDGET_STARVATION, skippedBudget);
         long queue = assigned(Part.QUEUE_WAIT);
-        long seat = Math.min(queue, state.seatLimitNanos - sequence.seatLimitAtLast);
-        long blocks = Math.min(queue - seat, state.blocksShortNanos - sequence.blocksShortAtLast);
+        long seat = Math.min(queue, sequence.queuedAtSeatLimitNanos);
+        long blocks = Math.min(queue - seat, sequence.queuedShortOfBlocksNanos);
         if (queue > 0) {
             choice.offer(Cause.KV_PRESSURE, 2 * blocks >= queue && blocks >= seat ? queue : 0);
             choice.offer(Cause.SEAT_LIMIT, 2 * seat >= queue ? queue : 0);
@@ -551,7 +553,10 @@ final class TokenJudge {
                         : sequence.preemptedFor;
             case RECOMPUTE -> sequence.recomputeCulprit;
             case PREFILL_INTERFERENCE -> sequence.prefillCulprit;
-            case DECODE_STARVED_BY_PREFILL, TOKEN_BUDGET_STARVATION -> state.largestPrefill;
+            case DECODE_STARVED_BY_PREFILL, TOKEN_BUDGET_STARVATION -> {
+                PrefillStep prefill = state.prefillBeside(sequence);
+                yield prefill == null ? null : prefill.requestId;
+            }
             case KV_PRESSURE -> other(judged, sequence);
             case CONTEXT_GROWTH -> judged.largestContext == sequence ? null : other(judged, sequence);
             default -> null;

@@ -225,6 +225,11 @@ public final class EngineScript {
         return sequences.keySet().stream().sorted().toList();
     }
 
+    /** Prompt tokens of a request. */
+    public int promptTokens(String requestId) {
+        return the(requestId).promptTokens;
+    }
+
     /** Output tokens that a request has so far. */
     public int madeTokens(String requestId) {
         return the(requestId).madeTokens;

@@ -235,6 +235,23 @@ class EngineTimelineTest {
     }
 
     @Test
+    void ownPromptStepsStarveNobodyOfThemselves() {
+        EngineScript engine = warm();
+        engine.finish("b", "stop").queue("long", 640);
+        for (int i = 0; i < 9; i++) {
+            engine.step().prefill("long", 64).run();
+        }
+        // Left out once, while a decodes.
+        engine.step().decode("a").late(60 * MILLIS).run();
+        engine.step().decode("a").prefill("long", 64).run();
+
+        Token token = engine.told().token("long", 0);
+
+        assertThat(token.part(Part.SKIPPED_WAIT)).isGreaterThan(60 * MILLIS);
+        assertThat(token.cause()).isEqualTo(Cause.UNRESOLVED_STALL);
+    }
+
+    @Test
     void leftOutWithBudgetToSpareIsUnresolved() {
         EngineScript engine = warm(new EngineScript().configured(2_048L, 8));
         engine.decode(10, "b").decode(1, "a", "b");
@@ -324,6 +341,24 @@ class EngineTimelineTest {
         engine.step().decode("a", "b").prefill("late", 64).run();
 
         assertThat(engine.told().token("late", 0).cause()).isEqualTo(Cause.QUEUE_WAIT);
+    }
+
+    @Test
+    void seatsThatRanOutAfterItsFirstScheduleDelayedItNot() {
+        EngineScript engine = warm(new EngineScript().configured(2_048L, 3));
+        engine.queue("late", 128);
+        for (int i = 0; i < 8; i++) {
+            engine.step().decode("a", "b").counts(2, 1).run();
+        }
+        engine.queue("other", 64);
+        engine.step().decode("a", "b").prefill("late", 64).counts(3, 1).run();
+        engine.step().decode("a", "b").late(20 * MILLIS).counts(3, 1).run();
+        engine.step().decode("a", "b").prefill("late", 64).counts(3, 1).run();
+
+        Token token = engine.told().token("late", 0);
+
+        assertThat(token.part(Part.QUEUE_WAIT)).isGreaterThan(8 * EngineScript.FIXED_NANOS);
+        assertThat(token.cause()).isEqualTo(Cause.QUEUE_WAIT);
     }
 
     @Test
