@@ -44,8 +44,9 @@ public class EngineState {
     public double lastCoreWait = Double.NaN;
     public double lastEngineStall = Double.NaN;
     public double workerStallNanos;
-    public @Nullable String largestPrefill;
-    public String largestPrefillEventId = "";
+    public @Nullable PrefillStep lastPrefill;
+    /** The last one of another request than {@link #lastPrefill}. */
+    public @Nullable PrefillStep earlierPrefill;
 
     public @Nullable Long tokenBudgetTokens;
     public @Nullable Integer maxSequencesCount;
@@ -65,4 +66,26 @@ public class EngineState {
 
     /** For Flink's serializer. */
     public EngineState() {}
+
+    /** Remembers who computed most prompt tokens in the step at hand. */
+    void prefilled(String requestId, String eventId) {
+        if (lastPrefill != null && !lastPrefill.requestId.equals(requestId)) {
+            earlierPrefill = lastPrefill;
+        }
+        PrefillStep prefill = new PrefillStep();
+        prefill.requestId = requestId;
+        prefill.eventId = eventId;
+        prefill.stepNumber = steps;
+        lastPrefill = prefill;
+    }
+
+    /** The last step since a sequence's last token in which another request computed prompt tokens; null when there was none. */
+    @Nullable
+    PrefillStep prefillBeside(SequenceState sequence) {
+        PrefillStep prefill = lastPrefill;
+        if (prefill != null && prefill.requestId.equals(sequence.name.requestId)) {
+            prefill = earlierPrefill;
+        }
+        return prefill == null || prefill.stepNumber < sequence.stepsAtLast ? null : prefill;
+    }
 }

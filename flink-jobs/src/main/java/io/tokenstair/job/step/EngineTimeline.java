@@ -457,10 +457,22 @@ public final class EngineTimeline {
     private void waitingTotals(JudgedStep judged, StepCompleted step) {
         if (judged.decodeSequences == 0 && judged.load.promptTokens() > 0) {
             state.prefillOnlyNanos += judged.intervalNanos;
+            for (int i = 0; i < step.rows().count(); i++) {
+                SequenceState own = state.sequences.get(step.rows().requestHandle(i));
+                if (own != null) {
+                    own.prefillOnlyAtLast += judged.intervalNanos;
+                }
+            }
         } else if (judged.decodeSequences > 0
                 && state.tokenBudgetTokens != null
                 && judged.load.promptTokens() + judged.decodeSequences >= state.tokenBudgetTokens) {
             state.budgetUsedNanos += judged.intervalNanos;
+            for (int i = 0; i < step.rows().count(); i++) {
+                SequenceState own = state.sequences.get(step.rows().requestHandle(i));
+                if (own != null) {
+                    own.budgetUsedAtLast += judged.intervalNanos;
+                }
+            }
         }
         if (state.waiting.isEmpty()) {
             return;
@@ -562,6 +574,7 @@ public final class EngineTimeline {
             sequence.lastKnown = true;
             judge.reset(judged, sequence);
             snapshot(sequence);
+            sequence.stepsAtLast = state.steps + 1;
         }
     }
 

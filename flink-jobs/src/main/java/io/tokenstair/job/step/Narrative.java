@@ -71,7 +71,7 @@ final class Narrative {
                 say(
                         "It was left out for " + millis(part(Part.SKIPPED_WAIT))
                                 + " while steps ran prompt tokens only, last of " + culprit + ".",
-                        state.largestPrefillEventId);
+                        starving(state, sequence, judged));
             case TOKEN_BUDGET_STARVATION ->
                 say(
                         "It was left out for " + millis(part(Part.SKIPPED_WAIT))
@@ -120,6 +120,11 @@ final class Narrative {
                 && part(Part.UNEXPLAINED) > 1_000_000) {
             say(millis(part(Part.UNEXPLAINED)) + " more remain unexplained.", judged.eventId);
         }
+    }
+
+    private static String starving(EngineState state, SequenceState sequence, JudgedStep judged) {
+        PrefillStep prefill = state.prefillBeside(sequence);
+        return prefill == null ? judged.eventId : prefill.eventId;
     }
 
     private void preemption(SequenceState sequence, JudgedStep judged) {

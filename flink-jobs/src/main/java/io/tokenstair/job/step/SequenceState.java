@@ -23,6 +23,10 @@ public class SequenceState {
     public long ownStepNanos;
     public long idleNanos;
     public long queueWaitNanos;
+    /** Of the time before its first schedule: steps at the sequence limit, and steps short of blocks. */
+    public long queuedAtSeatLimitNanos;
+
+    public long queuedShortOfBlocksNanos;
     public double expectedNanos;
     public boolean expectedKnown = true;
     public double batchNanos;
@@ -51,7 +55,7 @@ public class SequenceState {
     public @Nullable Long resumedStepId;
     public String resumedEventId = "";
 
-    // The engine's running totals at the last token.
+    // The engine's running totals at the last token; a step of its own moves those of waits along.
     public long prefillOnlyAtLast;
     public long budgetUsedAtLast;
     public long seatLimitAtLast;

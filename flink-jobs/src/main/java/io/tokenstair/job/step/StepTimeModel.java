@@ -12,6 +12,9 @@ public final class StepTimeModel {
     /** Decode-only steps after which the model is trusted. */
     public static final int WARM_STEPS = 16;
 
+    /** Steps with prompt tokens after which the terms of prompts are trusted. */
+    public static final int PROMPT_WARM_STEPS = 4;
+
     private static final int TERMS = 5;
     private static final double[] SCALE = {1, 8, 1e3, 1e2, 1e5};
     private static final double FORGET = 0.9995;
@@ -29,6 +32,7 @@ public final class StepTimeModel {
         public double relativeNoise = 0.08;
         public int steps;
         public int decodeOnlySteps;
+        public int promptSteps;
 
         /** For Flink's serializer and a cold start. */
         public State() {}
@@ -37,6 +41,11 @@ public final class StepTimeModel {
     /** True once predictions mean something. */
     public static boolean isWarm(State state) {
         return state.decodeOnlySteps >= WARM_STEPS;
+    }
+
+    /** True once the terms of prompts mean something: a collector may attach to an engine that decodes only. */
+    public static boolean isWarmForPrompts(State state) {
+        return state.promptSteps >= PROMPT_WARM_STEPS;
     }
 
     /** Expected time of a step in ns. */
@@ -68,7 +77,7 @@ public final class StepTimeModel {
     public static void learn(State state, StepLoad load, long stepNanos) {
         double observed = stepNanos;
         boolean decodeOnly = load.promptTokens() == 0;
-        if (state.steps >= WARM_STEPS) {
+        if (state.steps >= WARM_STEPS && (decodeOnly || isWarmForPrompts(state))) {
             double predicted = predictNanos(state, load);
             double clip = (decodeOnly ? 3 * state.relativeNoise : 0.5) * predicted;
             double error = observed - predicted;
@@ -96,6 +105,8 @@ public final class StepTimeModel {
         state.steps++;
         if (decodeOnly) {
             state.decodeOnlySteps++;
+        } else {
+            state.promptSteps++;
         }
         solve(state);
     }

@@ -29,6 +29,7 @@ final class TokenJudge {
     private final EngineState state;
     private final long[] parts = new long[Part.COUNT];
     private int mask;
+    private boolean promptsKnown;
 
     TokenJudge(EngineState state) {
         this.state = state;
@@ -146,11 +147,11 @@ final class TokenJudge {
                 judged.recomputeNanos += row.nanos();
             } else {
                 judged.prefillNanos += row.nanos();
-                if (state.largestPrefill == null || row.tokens() >= 1) {
-                    state.largestPrefill = largestPrefill(judged);
-                    state.largestPrefillEventId = judged.eventId;
-                }
             }
+        }
+        String largest = largestPrompt(judged);
+        if (largest != null) {
+            state.prefilled(largest, judged.eventId);
         }
         for (int i = 0; i < rows.count(); i++) {
             SequenceState sequence = state.sequences.get(rows.requestHandle(i));
@@ -161,10 +162,10 @@ final class TokenJudge {
         return unknown;
     }
 
-    private static @Nullable String largestPrefill(JudgedStep judged) {
+    private static @Nullable String largestPrompt(JudgedStep judged) {
         JudgedStep.PromptRow most = null;
         for (JudgedStep.PromptRow row : judged.promptRows) {
-            if (!row.recompute() && (most == null || row.tokens() > most.tokens())) {
+            if (most == null || row.tokens() > most.tokens()) {
                 most = row;
             }
         }
@@ -180,7 +181,7 @@ final class TokenJudge {
         }
     }
 
-    private static void gather(JudgedStep judged, SequenceState sequence) {
+    private void gather(JudgedStep judged, SequenceState sequence) {
         long last = sequence.lastKnown ? sequence.lastNanos : judged.beginNanos;
         long previous = judged.endNanos - judged.intervalNanos;
         if (sequence.scheduled) {
@@ -188,6 +189,8 @@ final class TokenJudge {
         } else {
             sequence.scheduled = true;
             sequence.queueWaitNanos = Math.max(0, judged.beginNanos - last);
+            sequence.queuedAtSeatLimitNanos = state.seatLimitNanos - sequence.seatLimitAtLast;
+            sequence.queuedShortOfBlocksNanos = state.blocksShortNanos - sequence.blocksShortAtLast;
         }
         sequence.ownSteps++;
         sequence.ownStepNanos += Math.max(0, judged.endNanos - Math.max(judged.beginNanos, last));
@@ -278,9 +281,16 @@ final class TokenJudge {
         sequence.prefillCulpritTokens = 0;
         sequence.recomputeCulprit = null;
         sequence.recomputeCulpritTokens = 0;
-        sequence.preempted = false;
+        if (lostItsBlocks(judged, sequence)) {
+            sequence.preempted = false;
+        }
         sequence.coreWaitAtLast = judged.coreWaitTotal;
         sequence.engineStallAtLast = judged.engineStallTotal;
+    }
+
+    /** True when it had lost its blocks before this step scheduled it: a step in flight at the loss is not delayed by it. */
+    private static boolean lostItsBlocks(JudgedStep judged, SequenceState sequence) {
+        return sequence.preempted && judged.stepId >= sequence.preemptedStepId;
     }
 
     // ---- the token
@@ -329,26 +339,27 @@ final class TokenJudge {
         boolean warm = judged.warm && sequence.expectedKnown;
         long expected =
                 warm ? StrictMath.round(sequence.expectedNanos) : judged.referenceKnown ? judged.referenceNanos : 0;
+        promptsKnown = warm && StepTimeModel.isWarmForPrompts(state.model);
         boolean hostCovered = !Double.isNaN(judged.coreWaitTotal) && !Double.isNaN(sequence.coreWaitAtLast);
         long remaining = gap;
         if (judged.referenceKnown) {
             assign(Part.REFERENCE, judged.referenceNanos);
             remaining -= judged.referenceNanos;
         }
-        long waited = waits(sequence, gap);
+        long waited = waits(judged, sequence, gap);
         remaining -= waited;
         if (warm) {
             remaining -= load(judged, sequence, expected);
         }
         long beyond = gap - expected;
         remaining = evidence(judged, sequence, remaining, beyond, hostCovered);
-        if (!warm && (sequence.otherPrefillTokens + sequence.ownPrefillTokens > 0)) {
+        if (!promptsKnown && (sequence.otherPrefillTokens + sequence.ownPrefillTokens > 0)) {
             assign(Part.PREFILL, remaining);
             remaining = 0;
-        } else if (!warm && sequence.ownRecomputeTokens > 0) {
+        } else if (!promptsKnown && sequence.ownRecomputeTokens > 0) {
             assign(Part.RECOMPUTE_OWN, remaining);
             remaining = 0;
-        } else if (!warm && sequence.otherRecomputeTokens > 0) {
+        } else if (!promptsKnown && sequence.otherRecomputeTokens > 0) {
             assign(Part.RECOMPUTE_OTHER, remaining);
             remaining = 0;
         }
@@ -367,7 +378,7 @@ final class TokenJudge {
         }
         if (judged.referenceKnown && isSlow(judged, sequence, gap, tokenIndex, tokens)) {
             flags |= TokenBatch.SLOW;
-            SlowToken slow = explain(judged, sequence, gap, expected, warm, tokenIndex);
+            SlowToken slow = explain(judged, sequence, gap, expected, tokenIndex);
             slow.row = row;
             slow.lostNanos = gap - judged.referenceNanos - (tokenIndex == 0 ? ownPromptNanos(sequence) : 0);
             batch.slow.add(slow);
@@ -399,13 +410,13 @@ final class TokenJudge {
         }
         double own = sequence.ownPrefillNanos;
         double other = sequence.otherPrefillNanos;
-        if (sequence.expectedKnown && own + other > 0) {
+        if (promptsKnown && own + other > 0) {
             return StrictMath.min(prefill, StrictMath.round(other));
         }
         return prefill * sequence.otherPrefillTokens / (sequence.ownPrefillTokens + sequence.otherPrefillTokens);
     }
 
-    private long waits(SequenceState sequence, long gap) {
+    private long waits(JudgedStep judged, SequenceState sequence, long gap) {
         long waited = gap - sequence.ownStepNanos - sequence.idleNanos;
         long queue = Math.min(waited, sequence.queueWaitNanos);
         if (queue != 0) {
@@ -414,7 +425,9 @@ final class TokenJudge {
         long rest = waited - queue;
         if (rest != 0) {
             assign(
-                    sequence.preempted || sequence.ownRecomputeTokens > 0 ? Part.PREEMPTED_WAIT : Part.SKIPPED_WAIT,
+                    lostItsBlocks(judged, sequence) || sequence.ownRecomputeTokens > 0
+                            ? Part.PREEMPTED_WAIT
+                            : Part.SKIPPED_WAIT,
                     rest);
         }
         return waited;
@@ -486,10 +499,9 @@ final class TokenJudge {
 
     // ---- the cause
 
-    private SlowToken explain(
-            JudgedStep judged, SequenceState sequence, long gap, long expected, boolean warm, int tokenIndex) {
+    private SlowToken explain(JudgedStep judged, SequenceState sequence, long gap, long expected, int tokenIndex) {
         CauseChoice choice = new CauseChoice();
-        boolean ownRecompute = sequence.preempted || sequence.ownRecomputeTokens > 0;
+        boolean ownRecompute = lostItsBlocks(judged, sequence) || sequence.ownRecomputeTokens > 0;
         if (ownRecompute) {
             choice.offer(Cause.PREEMPTION, assigned(Part.PREEMPTED_WAIT) + assigned(Part.RECOMPUTE_OWN));
         }
@@ -505,8 +517,8 @@ final class TokenJudge {
         choice.offer(Cause.DECODE_STARVED_BY_PREFILL, skippedPrefillOnly);
         choice.offer(Cause.TOKEN_BUDGET_STARVATION, skippedBudget);
         long queue = assigned(Part.QUEUE_WAIT);
-        long seat = Math.min(queue, state.seatLimitNanos - sequence.seatLimitAtLast);
-        long blocks = Math.min(queue - seat, state.blocksShortNanos - sequence.blocksShortAtLast);
+        long seat = Math.min(queue, sequence.queuedAtSeatLimitNanos);
+        long blocks = Math.min(queue - seat, sequence.queuedShortOfBlocksNanos);
         if (queue > 0) {
             choice.offer(Cause.KV_PRESSURE, 2 * blocks >= queue && blocks >= seat ? queue : 0);
             choice.offer(Cause.SEAT_LIMIT, 2 * seat >= queue ? queue : 0);
@@ -523,9 +535,9 @@ final class TokenJudge {
         Cause cause = choice.best();
         slow.cause = cause.name();
         slow.culpritRequestId = culprit(cause, judged, sequence);
-        Confidence confidence = confidence(cause, warm, sequence);
+        Confidence confidence = confidence(cause, promptsKnown, sequence);
         slow.confidence = confidence.levelName();
-        slow.confidenceWhy = why(cause, confidence, warm);
+        slow.confidenceWhy = why(cause, confidence, promptsKnown);
         evidenceIds(slow, judged, sequence);
         new Narrative(slow, parts, mask).tell(cause, judged, sequence, gap, expected, tokenIndex, state);
         return slow;
@@ -539,7 +551,10 @@ final class TokenJudge {
                         : sequence.preemptedFor;
             case RECOMPUTE -> sequence.recomputeCulprit;
             case PREFILL_INTERFERENCE -> sequence.prefillCulprit;
-            case DECODE_STARVED_BY_PREFILL, TOKEN_BUDGET_STARVATION -> state.largestPrefill;
+            case DECODE_STARVED_BY_PREFILL, TOKEN_BUDGET_STARVATION -> {
+                PrefillStep prefill = state.prefillBeside(sequence);
+                yield prefill == null ? null : prefill.requestId;
+            }
             case KV_PRESSURE -> other(judged, sequence);
             case CONTEXT_GROWTH -> judged.largestContext == sequence ? null : other(judged, sequence);
             default -> null;
@@ -551,7 +566,7 @@ final class TokenJudge {
         return largest == null ? null : largest.name.requestId;
     }
 
-    private static Confidence confidence(Cause cause, boolean warm, SequenceState sequence) {
+    private static Confidence confidence(Cause cause, boolean promptsKnown, SequenceState sequence) {
         return switch (cause) {
             case UNRESOLVED_STALL -> Confidence.UNRESOLVED;
             case HOST_GAP, BATCH_GROWTH, CONTEXT_GROWTH -> Confidence.CONSISTENT_WITH;
@@ -559,12 +574,12 @@ final class TokenJudge {
                 sequence.preemptedEventId.isEmpty() || sequence.preemptedByItself
                         ? Confidence.CONSISTENT_WITH
                         : Confidence.ESTABLISHED;
-            case PREFILL_INTERFERENCE, RECOMPUTE -> warm ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH;
+            case PREFILL_INTERFERENCE, RECOMPUTE -> promptsKnown ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH;
             default -> Confidence.ESTABLISHED;
         };
     }
 
-    private static String why(Cause cause, Confidence confidence, boolean warm) {
+    private static String why(Cause cause, Confidence confidence, boolean promptsKnown) {
         if (confidence == Confidence.UNRESOLVED) {
             return "no record of this engine names a mechanism for the largest part";
         }
@@ -573,7 +588,7 @@ final class TokenJudge {
                 case PREEMPTION -> "the request ran out of blocks by its own allocation, or no preemption record came";
                 case HOST_GAP -> "step records bracket the time; nothing says what the engine did in it";
                 case BATCH_GROWTH, CONTEXT_GROWTH -> "the model of this engine explains it; no record of a mechanism";
-                default -> warm ? "the parts are close" : "the model is still cold";
+                default -> promptsKnown ? "the parts are close" : "the model is still cold";
             };
         }
         return switch (cause) {

@@ -1,0 +1,143 @@
+package io.tokenstair.job.step;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.Cause.Level;
+import io.tokenstair.cause.Part;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.step.Told.Token;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What holds whatever the engine does, on random schedules by seed. */
+class EngineTimelinePropertyTest {
+    private static final int STEPS = 600;
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+    void partsSumToTheGapAndSlowTokensHaveACauseOfTokens(long seed) {
+        Told told = RandomEngine.script(seed, STEPS).told();
+
+        assertThat(told.tokens()).hasSizeGreaterThan(STEPS);
+        for (Token token : told.tokens()) {
+            if (token.gapNanos() == null) {
+                assertThat(token.parts()).isEmpty();
+            } else {
+                assertThat(token.gapNanos()).isNotNegative();
+                assertThat(token.parts().values().stream()
+                                .mapToLong(Long::longValue)
+                                .sum())
+                        .as(token.text())
+                        .isEqualTo(token.gapNanos());
+            }
+            assertThat(token.slow() != null).isEqualTo(token.is(TokenBatch.SLOW));
+            Cause cause = token.cause();
+            if (cause != null) {
+                assertThat(token.referenceNanos()).as(token.text()).isNotNull();
+                assertThat(cause.levels()).contains(Level.TOKEN);
+                assertThat(token.culprit()).as(token.text()).isNotEqualTo(token.requestId());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {11, 12, 13, 14, 15})
+    void partsOfAMechanismNeedItsEvidence(long seed) {
+        Told told = RandomEngine.script(seed, STEPS).told();
+        Map<String, Long> lost = new HashMap<>();
+        told.facts(SequenceFact.Kind.PREEMPTED).forEach(fact -> lost.put(fact.name.engineRequestId, fact.clockNanos));
+
+        for (Token token : told.tokens()) {
+            if (token.parts().containsKey(Part.RECOMPUTE_OWN)) {
+                assertThat(token.is(TokenBatch.RECOMPUTED)).isTrue();
+                assertThat(lost).containsKey(token.engineRequestId());
+            }
+            if (token.parts().containsKey(Part.PREEMPTED_WAIT)) {
+                assertThat(lost).containsKey(token.engineRequestId());
+            }
+            if (token.parts().containsKey(Part.QUEUE_WAIT)) {
+                assertThat(token.index()).isZero();
+            }
+            if (token.parts().containsKey(Part.HOST_CONTENTION) || token.parts().containsKey(Part.HOST_PAUSE)) {
+                assertThat(token.is(TokenBatch.HOST_COVERED)).isTrue();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {21, 22, 23, 24, 25})
+    void everyTokenComesOnceAndInOrder(long seed) {
+        EngineScript engine = RandomEngine.script(seed, STEPS);
+        Told told = engine.told();
+        Map<String, Integer> next = new HashMap<>();
+        for (TokenBatch batch : told.batches) {
+            assertThat(batch.count).isBetween(1, TokenBatch.CAPACITY);
+            assertThat(batch.tokenIndex).hasSize(batch.count);
+            for (int row = 0; row < batch.count; row++) {
+                int expected = next.getOrDefault(batch.name.requestId, 0);
+                assertThat(batch.tokenIndex[row]).isEqualTo(expected);
+                next.put(batch.name.requestId, expected + 1);
+            }
+            // Cut by the token-index grid.
+            assertThat(batch.tokenIndex[0] / TokenBatch.CAPACITY)
+                    .isEqualTo(batch.tokenIndex[batch.count - 1] / TokenBatch.CAPACITY);
+        }
+        for (String requestId : engine.open()) {
+            assertThat(next.getOrDefault(requestId, 0)).isEqualTo(engine.madeTokens(requestId));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {31, 32, 33, 34, 35, 36, 37, 38, 39, 40})
+    void whenItIsAskedMakesNoDifference(long seed) {
+        EngineScript engine = RandomEngine.script(seed, STEPS);
+        List<String> unasked = said(engine.told());
+        for (int round = 0; round < 3; round++) {
+            assertThat(said(asked(engine, new Random(seed + 1_000 * round)))).isEqualTo(unasked);
+        }
+    }
+
+    /** Feeds everything, and now and then says that event time has gone on. */
+    private static Told asked(EngineScript engine, Random random) {
+        EngineState state = new EngineState();
+        state.engineId = EngineScript.ENGINE;
+        Told told = new Told();
+        EngineTimeline timeline = new EngineTimeline(state, told);
+        long complete = Long.MIN_VALUE;
+        for (LoggedEvent event : engine.events()) {
+            long before = event.header().coarseEpochMillis() - 1;
+            if (before > complete && random.nextInt(3) == 0) {
+                complete = before - (random.nextBoolean() ? 0 : Math.min(before - complete - 1, random.nextInt(5)));
+                // A timeline is made anew for every call in the job.
+                timeline = new EngineTimeline(state, told);
+                timeline.advance(complete);
+            }
+            timeline.accept(event, EventCodec.encode(event));
+        }
+        timeline.finish();
+        return told;
+    }
+
+    /** Everything it said, whatever the order of sequences among each other. */
+    private static List<String> said(Told told) {
+        List<String> said = new ArrayList<>();
+        for (TokenBatch batch : told.batches) {
+            said.add(batch.name.engineRequestId + " from " + batch.tokenIndex[0] + " to "
+                    + batch.tokenIndex[batch.count - 1] + " at " + batch.coarseEpochMillis[batch.count - 1] + ", "
+                    + batch.residentNanosPerToken + " ns per resident token");
+        }
+        told.facts.forEach(fact -> said.add(fact.kind + " " + fact.name.engineRequestId + " " + fact.clockNanos + " "
+                + fact.epochNanos + " " + fact.tokens + " " + fact.otherRequestId + " " + fact.stepId));
+        told.steps.forEach(step -> said.add(step.toString()));
+        said.sort(null);
+        told.tokens().forEach(token -> said.add(token.text()));
+        return said;
+    }
+}
