@@ -150,7 +150,8 @@ class LauncherTest {
 
     @Test
     void anUnknownFormatIsToldWhichThereAre() throws Exception {
-        assertRefused(tokenstair("import", "vllm", "d", "--archive", "a"), "unknown format: vllm. Formats: vllm-capture");
+        assertRefused(
+                tokenstair("import", "vllm", "d", "--archive", "a"), "unknown format: vllm. Formats: vllm-capture");
     }
 
     @Test
