@@ -2,6 +2,7 @@ package io.tokenstair.job;
 
 import io.tokenstair.event.Event;
 import io.tokenstair.event.EventHeader;
+import io.tokenstair.event.EventKind;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.event.wire.EventCodec;
@@ -9,6 +10,7 @@ import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
+import io.tokenstair.job.source.HeaderPeek;
 import io.tokenstair.job.source.RawRecord;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.functions.ProcessFunction;
@@ -43,6 +45,17 @@ public final class RouteRecords extends ProcessFunction<RawRecord, EngineRecord>
 
     @Override
     public void processElement(RawRecord record, Context context, Collector<EngineRecord> engines) {
+        if (!archive && record.kindTag == EventKind.STEP_COMPLETED.tag()) {
+            // Steps are nearly all there is: without an archive their timeline alone decodes them, and refuses them if
+            // it cannot.
+            String engineId = HeaderPeek.engineId(record);
+            if (engineId != null) {
+                if (!isLate(record, context)) {
+                    engines.collect(toEngine(record, engineId));
+                }
+                return;
+            }
+        }
         LoggedEvent logged;
         try {
             logged = EventCodec.decode(record.bytes);
@@ -52,27 +65,17 @@ public final class RouteRecords extends ProcessFunction<RawRecord, EngineRecord>
             }
             return;
         }
-        boolean late = record.late
-                || (record.isDated()
-                        && record.coarseEpochMillis <= context.timerService().currentWatermark());
+        boolean late = isLate(record, context);
         if (archive) {
             RawArchiveRow.forEach(logged, late, row -> context.output(ARCHIVE, row));
         }
         if (late) {
             return;
         }
-        long coarse = record.isDated() ? record.coarseEpochMillis : Long.MAX_VALUE;
         Event event = logged.event();
         String engineId = EventRoutes.engineOf(event);
         if (engineId != null) {
-            EngineRecord out = new EngineRecord();
-            out.engineId = engineId;
-            out.coarseEpochMillis = coarse;
-            out.collectorId = record.collectorId;
-            out.collectorEpoch = record.collectorEpoch;
-            out.sequence = record.sequence;
-            out.bytes = record.bytes;
-            engines.collect(out);
+            engines.collect(toEngine(record, engineId));
         }
         String requestId = EventRoutes.requestOf(event);
         if (requestId != null) {
@@ -80,12 +83,33 @@ public final class RouteRecords extends ProcessFunction<RawRecord, EngineRecord>
                     OBSERVED,
                     RequestInput.observed(
                             requestId,
-                            coarse,
+                            coarseMillis(record),
                             record.collectorId,
                             record.collectorEpoch,
                             record.sequence,
                             record.bytes));
         }
+    }
+
+    private static boolean isLate(RawRecord record, ProcessFunction<RawRecord, EngineRecord>.Context context) {
+        return record.late
+                || (record.isDated()
+                        && record.coarseEpochMillis <= context.timerService().currentWatermark());
+    }
+
+    private static long coarseMillis(RawRecord record) {
+        return record.isDated() ? record.coarseEpochMillis : Long.MAX_VALUE;
+    }
+
+    private static EngineRecord toEngine(RawRecord record, String engineId) {
+        EngineRecord out = new EngineRecord();
+        out.engineId = engineId;
+        out.coarseEpochMillis = coarseMillis(record);
+        out.collectorId = record.collectorId;
+        out.collectorEpoch = record.collectorEpoch;
+        out.sequence = record.sequence;
+        out.bytes = record.bytes;
+        return out;
     }
 
     private static LoggedEvent rejected(RawRecord record, WireException reason) {

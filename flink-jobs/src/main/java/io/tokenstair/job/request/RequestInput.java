@@ -3,12 +3,14 @@ package io.tokenstair.job.request;
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.TokenBatch;
 import java.util.Comparator;
+import org.apache.flink.api.common.typeinfo.TypeInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a request hears: an observer's event, tokens, or a fact of one of its sequences; exactly one of the three. Its order is made
  * of content alone, so that it does not depend on how streams were merged.
  */
+@TypeInfo(RequestInputTypeInfo.Factory.class)
 public class RequestInput {
     /** Event time, then observers before tokens before facts, then what tells two of a kind apart. */
     public static final Comparator<RequestInput> ORDER = Comparator.comparingLong(
@@ -31,7 +33,7 @@ public class RequestInput {
     public @Nullable TokenBatch tokens;
     public @Nullable SequenceFact fact;
 
-    /** For Flink's serializer. */
+    /** An empty input, to be filled. */
     public RequestInput() {}
 
     private int rank() {

@@ -61,6 +61,9 @@ public final class RequestLife {
     private static final double GROWTH_CORRELATION = 0.7;
     private static final int MAX_UNMATCHED = 3_000_000;
 
+    /** What a token may miss: number 1 the steps, 2 core records, 4 the client, and their sums. */
+    private static final List<List<String>> MISSING_LAYERS = missingLayers();
+
     private final String requestId;
     private final RequestState state;
     private final RequestOutput output;
@@ -70,6 +73,21 @@ public final class RequestLife {
         this.requestId = requestId;
         this.state = state;
         this.output = output;
+    }
+
+    private static List<List<String>> missingLayers() {
+        List<String> layers = List.of("steps", "host-scheduling", "client");
+        List<List<String>> sets = new ArrayList<>();
+        for (int set = 0; set < 1 << layers.size(); set++) {
+            List<String> missing = new ArrayList<>();
+            for (int i = 0; i < layers.size(); i++) {
+                if ((set & 1 << i) != 0) {
+                    missing.add(layers.get(i));
+                }
+            }
+            sets.add(List.copyOf(missing));
+        }
+        return sets;
     }
 
     // ---- time
@@ -170,12 +188,14 @@ public final class RequestLife {
 
     /** The use of the id that an engine's name belongs to: the one that knows its unique part, else the first without that sequence. */
     private LifetimeState lifetime(SequenceName name) {
-        String unique = name.promptIndex + ":" + name.unique;
         for (LifetimeState lifetime : state.open) {
-            if (lifetime.uniques.contains(unique)) {
-                return lifetime;
+            for (String known : lifetime.uniques) {
+                if (isUnique(known, name)) {
+                    return lifetime;
+                }
             }
         }
+        String unique = name.promptIndex + ":" + name.unique;
         for (LifetimeState lifetime : state.open) {
             boolean taken = false;
             for (SequenceLife sequence : lifetime.sequences) {
@@ -189,6 +209,17 @@ public final class RequestLife {
         LifetimeState lifetime = newLifetime();
         lifetime.uniques.add(unique);
         return lifetime;
+    }
+
+    /** Whether this is the unique part of a name behind its prompt index and a colon; asked per batch, so without making a text. */
+    private static boolean isUnique(String known, SequenceName name) {
+        int colon = known.length() - name.unique.length() - 1;
+        if (colon < 1 || known.charAt(colon) != ':' || !known.endsWith(name.unique)) {
+            return false;
+        }
+        return name.promptIndex < 10
+                ? colon == 1 && known.charAt(0) == '0' + name.promptIndex
+                : known.substring(0, colon).equals(Integer.toString(name.promptIndex));
     }
 
     private static SequenceLife sequence(LifetimeState lifetime, int promptIndex, int choice) {
@@ -763,15 +794,9 @@ public final class RequestLife {
         } else {
             tokenState = TokenState.STALLED;
         }
-        List<String> missing = new ArrayList<>();
-        if (token.stepId == null) {
-            missing.add("steps");
-        } else if ((token.flags & (TokenBatch.HOST_COVERED | TokenBatch.SEVERAL)) == 0) {
-            missing.add("host-scheduling");
-        }
-        if (!lifetime.observed) {
-            missing.add("client");
-        }
+        boolean cores = token.stepId == null || (token.flags & (TokenBatch.HOST_COVERED | TokenBatch.SEVERAL)) != 0;
+        List<String> missing =
+                MISSING_LAYERS.get((token.stepId == null ? 1 : 0) + (cores ? 0 : 2) + (lifetime.observed ? 0 : 4));
         return new TokenAnalysis(
                 requestId,
                 lifetime.ordinal,

@@ -3,6 +3,7 @@ package io.tokenstair.job.source;
 import com.google.protobuf.CodedInputStream;
 import io.tokenstair.event.wire.EventCodec;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the header and the kind of a log record from its bytes and steps over everything else, so that a record can be dated, routed and
@@ -24,10 +25,44 @@ public final class HeaderPeek {
     private static final int COLLECTOR_EPOCH = 2 << 3;
     private static final int SEQUENCE = 3 << 3;
     private static final int COARSE_EPOCH_MILLIS = 6 << 3 | 1;
+    private static final int ENGINE_ID = 1 << 3 | LENGTH_DELIMITED;
     private static final int FIRST_KIND = 10;
     private static final int LAST_KIND = 49;
 
     private HeaderPeek() {}
+
+    /**
+     * The engine that a step names, without decoding the step. Null when the bytes do not show it at first sight: then they must be
+     * decoded.
+     */
+    public static @Nullable String engineId(RawRecord step) {
+        int wanted = step.kindTag << 3 | LENGTH_DELIMITED;
+        CodedInputStream in = CodedInputStream.newInstance(step.bytes);
+        try {
+            String engineId = null;
+            for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+                if (tag != wanted) {
+                    in.skipField(tag);
+                    continue;
+                }
+                int outer = in.pushLimit(in.readRawVarint32());
+                // A step that was put together again from tables comes in parts; one of them names the engine.
+                if (in.readTag() == ENGINE_ID) {
+                    if (engineId != null) {
+                        return null;
+                    }
+                    engineId = boundedString(in);
+                    in.skipRawBytes(in.getBytesUntilLimit());
+                } else {
+                    in.skipRawBytes(in.getBytesUntilLimit());
+                }
+                in.popLimit(outer);
+            }
+            return engineId;
+        } catch (IOException e) {
+            return null;
+        }
+    }
 
     /** Fills the header fields of a record from its bytes. */
     static void into(RawRecord record) {

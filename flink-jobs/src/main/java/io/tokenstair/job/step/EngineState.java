@@ -1,6 +1,7 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.clock.ClockSegments;
+import io.tokenstair.event.LoggedEvent;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -60,6 +61,9 @@ public class EngineState {
 
     /** Wire bytes of events that wait, in order, for core records that cover a step. */
     public List<byte[]> waitingEvents = new ArrayList<>();
+
+    /** The first of them, decoded; not kept in snapshots. */
+    transient @Nullable LoggedEvent firstWaiting;
 
     public long latestCoarseMillis = Long.MIN_VALUE;
     public long unknownHandleRows;

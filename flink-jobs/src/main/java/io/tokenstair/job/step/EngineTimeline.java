@@ -44,6 +44,13 @@ public final class EngineTimeline {
     private final EngineOutput output;
     private final TokenJudge judge;
 
+    /** Whose handles the last event used; null before the first. */
+    private @Nullable String spaceCollectorId;
+
+    private long spaceEpoch;
+    /** The sequence of each row of the step at hand; null where its handle is not known. */
+    private @Nullable SequenceState[] sequenceOfRow = new @Nullable SequenceState[0];
+
     /** A timeline over its state. */
     public EngineTimeline(EngineState state, EngineOutput output) {
         this.state = state;
@@ -73,6 +80,9 @@ public final class EngineTimeline {
         } else if (state.waitingEvents.isEmpty() && ready(logged, state.latestCoarseMillis)) {
             process(logged);
         } else {
+            if (state.waitingEvents.isEmpty()) {
+                state.firstWaiting = logged;
+            }
             state.waitingEvents.add(bytes);
             drain(state.latestCoarseMillis);
         }
@@ -96,10 +106,15 @@ public final class EngineTimeline {
         int done = 0;
         List<byte[]> waitingEvents = state.waitingEvents;
         while (done < waitingEvents.size()) {
-            LoggedEvent logged = decode(waitingEvents.get(done));
+            LoggedEvent logged = state.firstWaiting;
+            if (logged == null) {
+                logged = decode(waitingEvents.get(done));
+                state.firstWaiting = logged;
+            }
             if (!ready(logged, millis) && waitingEvents.size() - done <= WAITING_EVENTS) {
                 break;
             }
+            state.firstWaiting = null;
             process(logged);
             done++;
         }
@@ -166,6 +181,10 @@ public final class EngineTimeline {
     }
 
     private void handleSpace(EventHeader header) {
+        state.clockId = header.clockId();
+        if (header.collectorEpoch() == spaceEpoch && header.collectorId().equals(spaceCollectorId)) {
+            return;
+        }
         String space = header.collectorId() + '/' + header.collectorEpoch();
         if (!space.equals(state.handleSpace)) {
             flushBatchesBefore(Long.MAX_VALUE);
@@ -176,7 +195,8 @@ public final class EngineTimeline {
             state.openBatches.clear();
             state.lastEndKnown = false;
         }
-        state.clockId = header.clockId();
+        spaceCollectorId = header.collectorId();
+        spaceEpoch = header.collectorEpoch();
     }
 
     private SequenceState announce(int handle, String engineRequestId) {
@@ -414,7 +434,8 @@ public final class EngineTimeline {
         flushBatchesOlderThan(end - BATCH_NANOS);
 
         JudgedStep judged = judge.begin(step, eventId, begin, end, previous, interval, stepNanos, idle);
-        int unknown = judge.rows(judged, step.rows());
+        findSequences(step.rows());
+        int unknown = judge.rows(judged, step.rows(), sequenceOfRow);
         state.unknownHandleRows += unknown;
         if (step.kvUsedBlocksCount() != null) {
             state.kvUsedBlocksCount = step.kvUsedBlocksCount();
@@ -452,6 +473,16 @@ public final class EngineTimeline {
         state.lastEndKnown = true;
         state.lastStepId = step.stepId();
         state.steps++;
+    }
+
+    private void findSequences(SequenceRows rows) {
+        int count = rows.count();
+        if (sequenceOfRow.length < count) {
+            sequenceOfRow = new @Nullable SequenceState[Math.max(count, 2 * sequenceOfRow.length)];
+        }
+        for (int i = 0; i < count; i++) {
+            sequenceOfRow[i] = state.sequences.get(rows.requestHandle(i));
+        }
     }
 
     private void waitingTotals(JudgedStep judged, StepCompleted step) {
@@ -508,7 +539,7 @@ public final class EngineTimeline {
             if (rows.cachedTokens(i) == SequenceRows.ABSENT) {
                 continue;
             }
-            SequenceState sequence = state.sequences.get(rows.requestHandle(i));
+            SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
                 continue;
             }
@@ -528,12 +559,15 @@ public final class EngineTimeline {
 
     private void emitTokens(EventHeader header, StepCompleted step, JudgedStep judged, @Nullable AlignedStamp aligned) {
         SequenceRows rows = step.rows();
+        long coarseMillis = coarse(header);
+        long epochNanos = aligned == null ? TokenBatch.ABSENT : aligned.epochNanos();
+        long boundNanos = aligned == null ? TokenBatch.ABSENT : aligned.boundNanos();
         for (int i = 0; i < rows.count(); i++) {
             int tokens = rows.tokenCount(i);
             if (tokens == 0) {
                 continue;
             }
-            SequenceState sequence = state.sequences.get(rows.requestHandle(i));
+            SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
                 continue;
             }
@@ -553,9 +587,9 @@ public final class EngineTimeline {
                 batch.tokenIndex[row] = first + k;
                 batch.stepId[row] = step.stepId();
                 batch.endNanos[row] = judged.endNanos;
-                batch.coarseEpochMillis[row] = coarse(header);
-                batch.epochNanos[row] = aligned == null ? TokenBatch.ABSENT : aligned.epochNanos();
-                batch.boundNanos[row] = aligned == null ? TokenBatch.ABSENT : aligned.boundNanos();
+                batch.coarseEpochMillis[row] = coarseMillis;
+                batch.epochNanos[row] = epochNanos;
+                batch.boundNanos[row] = boundNanos;
                 batch.contextTokens[row] = rows.contextTokens(i);
                 batch.batchSequences[row] = rows.count();
                 if (k == 0) {

@@ -4,6 +4,7 @@ import io.tokenstair.cause.Part;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.flink.api.common.typeinfo.TypeInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * so that nothing is paid per token that can be paid per batch. Cut by the token-index grid and by age in the engine's own time,
  * never by arrival.
  */
+@TypeInfo(TokenBatchTypeInfo.Factory.class)
 public class TokenBatch {
     /** Most tokens in a batch. */
     public static final int CAPACITY = 16;
@@ -31,32 +33,106 @@ public class TokenBatch {
     /** Flag: the engine's KV events are reported. */
     public static final int KV_REPORTED = 32;
 
+    private static final long[] EMPTY = new long[0];
+
     public SequenceName name = new SequenceName();
     public String clockId = "";
     public int count;
-    public int[] tokenIndex = new int[CAPACITY];
-    public long[] stepId = new long[CAPACITY];
-    public long[] endNanos = new long[CAPACITY];
-    public long[] coarseEpochMillis = new long[CAPACITY];
-    public long[] epochNanos = new long[CAPACITY];
-    public long[] boundNanos = new long[CAPACITY];
-    public long[] gapNanos = new long[CAPACITY];
-    public long[] expectedNanos = new long[CAPACITY];
-    public long[] referenceNanos = new long[CAPACITY];
-    public int[] contextTokens = new int[CAPACITY];
-    public int[] batchSequences = new int[CAPACITY];
-    public int[] flags = new int[CAPACITY];
-    public int[] partMask = new int[CAPACITY];
+    public int[] tokenIndex;
+    public long[] stepId;
+    public long[] endNanos;
+    public long[] coarseEpochMillis;
+    public long[] epochNanos;
+    public long[] boundNanos;
+    public long[] gapNanos;
+    public long[] expectedNanos;
+    public long[] referenceNanos;
+    public int[] contextTokens;
+    public int[] batchSequences;
+    public int[] flags;
+    public int[] partMask;
     /** Values of the parts whose bit is set, row by row, in part order. */
-    public long[] partNanos = new long[CAPACITY * 6];
+    public long[] partNanos = EMPTY;
 
     public int partCount;
     public List<SlowToken> slow = new ArrayList<>();
     /** Expected ns per resident token when the last row was judged: evidence for growth with context. */
     public double residentNanosPerToken;
 
-    /** For Flink's serializer and for building. */
-    public TokenBatch() {}
+    /** An empty batch, to be built. */
+    public TokenBatch() {
+        this(
+                new int[CAPACITY],
+                new long[CAPACITY],
+                new long[CAPACITY],
+                new long[CAPACITY],
+                new long[CAPACITY],
+                new long[CAPACITY],
+                new long[CAPACITY],
+                new long[CAPACITY],
+                new long[CAPACITY],
+                new int[CAPACITY],
+                new int[CAPACITY],
+                new int[CAPACITY],
+                new int[CAPACITY]);
+        partNanos = new long[CAPACITY * 6];
+    }
+
+    /** A batch of these columns, without parts. */
+    TokenBatch(
+            int[] tokenIndex,
+            long[] stepId,
+            long[] endNanos,
+            long[] coarseEpochMillis,
+            long[] epochNanos,
+            long[] boundNanos,
+            long[] gapNanos,
+            long[] expectedNanos,
+            long[] referenceNanos,
+            int[] contextTokens,
+            int[] batchSequences,
+            int[] flags,
+            int[] partMask) {
+        this.tokenIndex = tokenIndex;
+        this.stepId = stepId;
+        this.endNanos = endNanos;
+        this.coarseEpochMillis = coarseEpochMillis;
+        this.epochNanos = epochNanos;
+        this.boundNanos = boundNanos;
+        this.gapNanos = gapNanos;
+        this.expectedNanos = expectedNanos;
+        this.referenceNanos = referenceNanos;
+        this.contextTokens = contextTokens;
+        this.batchSequences = batchSequences;
+        this.flags = flags;
+        this.partMask = partMask;
+    }
+
+    /** A batch of its own that holds the same; names and slow tokens, which nobody changes, are shared. */
+    TokenBatch copy() {
+        TokenBatch copy = new TokenBatch(
+                tokenIndex.clone(),
+                stepId.clone(),
+                endNanos.clone(),
+                coarseEpochMillis.clone(),
+                epochNanos.clone(),
+                boundNanos.clone(),
+                gapNanos.clone(),
+                expectedNanos.clone(),
+                referenceNanos.clone(),
+                contextTokens.clone(),
+                batchSequences.clone(),
+                flags.clone(),
+                partMask.clone());
+        copy.name = name;
+        copy.clockId = clockId;
+        copy.count = count;
+        copy.partNanos = partNanos.clone();
+        copy.partCount = partCount;
+        copy.slow = new ArrayList<>(slow);
+        copy.residentNanosPerToken = residentNanosPerToken;
+        return copy;
+    }
 
     /** Appends a part of the row that is being built. Parts must come in order. */
     public void part(Part part, long nanos) {

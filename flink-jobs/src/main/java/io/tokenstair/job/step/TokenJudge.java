@@ -120,10 +120,10 @@ final class TokenJudge {
     }
 
     /** Adds the step to what its sequences have gathered since their last token. Returns rows whose handle is not known. */
-    int rows(JudgedStep judged, SequenceRows rows) {
+    int rows(JudgedStep judged, SequenceRows rows, @Nullable SequenceState[] sequenceOfRow) {
         int unknown = 0;
         for (int i = 0; i < rows.count(); i++) {
-            SequenceState sequence = state.sequences.get(rows.requestHandle(i));
+            SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
                 unknown++;
                 continue;
@@ -154,7 +154,7 @@ final class TokenJudge {
             state.prefilled(largest, judged.eventId);
         }
         for (int i = 0; i < rows.count(); i++) {
-            SequenceState sequence = state.sequences.get(rows.requestHandle(i));
+            SequenceState sequence = sequenceOfRow[i];
             if (sequence != null) {
                 gather(judged, sequence);
             }

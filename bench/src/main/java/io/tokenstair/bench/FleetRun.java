@@ -1,0 +1,137 @@
+package io.tokenstair.bench;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.job.AnalysisJob;
+import io.tokenstair.job.JobEnvironment;
+import io.tokenstair.job.source.CollectorWatermarks;
+import io.tokenstair.job.source.RawRecord;
+import io.tokenstair.job.source.RawRecordTypeInfo;
+import io.tokenstair.rule.library.RuleLibrary;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.apache.flink.api.common.JobExecutionResult;
+import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.jspecify.annotations.Nullable;
+
+/** Runs one {@link Variant} over a fleet, in a mini cluster of its own inside this process. */
+public final class FleetRun {
+    private static final String TOKENS = "tokens";
+    private static final String SLOW = "slow-tokens";
+
+    private final Fleet fleet;
+    private final int parallelism;
+    private final Path scratch;
+
+    /**
+     * Runs over a fleet.
+     *
+     * @param scratch an empty folder; archives are written into it and deleted after each run
+     */
+    public FleetRun(Fleet fleet, int parallelism, Path scratch) {
+        this.fleet = fleet;
+        this.parallelism = parallelism;
+        this.scratch = scratch;
+    }
+
+    /** Runs a variant once. */
+    public Measurement of(Variant variant) throws Exception {
+        StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, parallelism);
+        Path archive = Files.createTempDirectory(scratch, "archive");
+        DataStream<RawRecord> records = records(environment);
+        switch (variant) {
+            case NOOP -> noop(records);
+            case JOB -> job(records, null, null);
+            case JOB_RAW -> job(records, archive, null);
+            case JOB_RAW_TOKENS -> job(records, archive, archive);
+        }
+        OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        AtomicLong wallStart = new AtomicLong();
+        AtomicLong cpuStart = new AtomicLong();
+        ReadFleet.prepare(fleet, () -> {
+            cpuStart.set(system.getProcessCpuTime());
+            wallStart.set(System.nanoTime());
+        });
+        JobExecutionResult result = environment.execute("bench " + variant.variantName());
+        long wallNanos = System.nanoTime() - wallStart.get();
+        long cpuNanos = system.getProcessCpuTime() - cpuStart.get();
+        long archiveBytes = deleted(archive);
+        return new Measurement(counted(result, TOKENS), counted(result, SLOW), wallNanos, cpuNanos, archiveBytes);
+    }
+
+    private DataStream<RawRecord> records(StreamExecutionEnvironment environment) {
+        long numbers = (long) fleet.longestPartition() * fleet.size().partitions();
+        return environment
+                .fromSource(new NumberSequenceSource(0, numbers - 1), WatermarkStrategy.noWatermarks(), "numbers")
+                .uid("numbers")
+                .flatMap(new ReadFleet())
+                .returns(RawRecordTypeInfo.INSTANCE)
+                .name("read-fleet")
+                .uid("read-fleet")
+                .assignTimestampsAndWatermarks(CollectorWatermarks.strategy(CollectorWatermarks.LATENESS))
+                .uid("watermarks");
+    }
+
+    private static void noop(DataStream<RawRecord> records) {
+        drop(
+                records.flatMap(new ExplodeSteps())
+                        .returns(TypeInformation.of(TokenRecord.class))
+                        .name("explode-steps")
+                        .uid("explode-steps")
+                        .keyBy(TokenRecord::key, Types.LONG)
+                        .filter(new CountAndDrop<>(TOKENS, token -> false, SLOW)),
+                "tokens");
+    }
+
+    private static void job(DataStream<RawRecord> records, @Nullable Path rawArchive, @Nullable Path results) {
+        AnalysisJob.Results said =
+                new AnalysisJob(false, RuleLibrary.builtIn().rules(), rawArchive, results).wire(records);
+        SingleOutputStreamOperator<TokenAnalysis> tokens =
+                said.tokens().filter(new CountAndDrop<>(TOKENS, token -> token.cause() != null, SLOW));
+        drop(tokens, "tokens");
+        DataStream<Finding> findings = said.findings();
+        findings.sinkTo(new DiscardingSink<>()).name("drop-findings").uid("drop-findings");
+    }
+
+    private static <T> void drop(SingleOutputStreamOperator<T> rows, String what) {
+        rows.name("count-" + what)
+                .uid("count-" + what)
+                .sinkTo(new DiscardingSink<>())
+                .name("drop-" + what)
+                .uid("drop-" + what);
+    }
+
+    private static long counted(JobExecutionResult result, String name) {
+        Long count = result.getAccumulatorResult(name);
+        return count == null ? 0 : count;
+    }
+
+    /** Deletes an archive and returns what it held. */
+    private static long deleted(Path archive) throws IOException {
+        List<Path> deepestFirst;
+        try (Stream<Path> all = Files.walk(archive)) {
+            deepestFirst = all.sorted(Comparator.reverseOrder()).toList();
+        }
+        long bytes = 0;
+        for (Path path : deepestFirst) {
+            bytes += Files.isRegularFile(path) ? Files.size(path) : 0;
+            Files.delete(path);
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,23 @@
+package io.tokenstair.bench;
+
+/**
+ * What one run took, from its first record to its end.
+ *
+ * @param tokens tokens that came out
+ * @param slowTokens how many of them were slow; 0 where nothing was analysed
+ * @param wallNanos time that passed
+ * @param cpuNanos processor time of the whole process, all threads
+ * @param archiveBytes bytes of the files written
+ */
+public record Measurement(long tokens, long slowTokens, long wallNanos, long cpuNanos, long archiveBytes) {
+
+    /** Million tokens a second. */
+    public double millionTokensPerSecond() {
+        return tokens * 1e3 / wallNanos;
+    }
+
+    /** Processor time per token. */
+    public double cpuNanosPerToken() {
+        return (double) cpuNanos / tokens;
+    }
+}

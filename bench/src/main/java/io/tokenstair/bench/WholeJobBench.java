@@ -1,0 +1,200 @@
+package io.tokenstair.bench;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * Measures the whole job beside one that only ships tokens. All variants run in one process and take turns, so that they meet the
+ * same machine; compare ratios and processor time per token, never bare speeds of different days.
+ */
+@Command(
+        name = "bench",
+        description = "Measures the whole job over a synthetic fleet in memory, beside a job that only ships tokens.",
+        footer = {"", "Example:", "  bench/run.sh --tokens 8000000 --parallelism 1 --variants noop,job"})
+public final class WholeJobBench implements Callable<Integer> {
+    @Option(names = "--tokens", paramLabel = "N", defaultValue = "10000000", description = "output tokens in all")
+    long tokens;
+
+    @Option(names = "--batch", paramLabel = "B", defaultValue = "64", description = "sequences per step")
+    int sequencesPerStep;
+
+    @Option(names = "--requests", paramLabel = "R", defaultValue = "10000", description = "requests open at once")
+    int requests;
+
+    @Option(
+            names = "--parallelism",
+            paramLabel = "P",
+            split = ",",
+            defaultValue = "1,2",
+            description = "subtasks; several, one after the other")
+    List<Integer> parallelisms = List.of();
+
+    @Option(names = "--repetitions", paramLabel = "K", defaultValue = "3", description = "after one warm-up")
+    int repetitions;
+
+    @Option(
+            names = "--variants",
+            paramLabel = "V",
+            split = ",",
+            defaultValue = "noop,job,job+raw,job+raw+tokens",
+            description = "of noop, job, job+raw, job+raw+tokens")
+    List<String> variants = List.of();
+
+    @Option(names = "--host-samples", description = "sample the engines' threads too: steps wait for core records")
+    boolean hostSamples;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "show this help")
+    boolean help;
+
+    @Spec
+    CommandSpec spec;
+
+    @SuppressWarnings("NullAway.Init") // picocli sets the spec
+    WholeJobBench() {}
+
+    /** Runs the measurement. */
+    public static void main(String[] arguments) {
+        System.exit(new CommandLine(new WholeJobBench()).execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        List<Variant> chosen = variants.stream().map(Variant::of).toList();
+        PrintWriter print = spec.commandLine().getOut();
+        print.println(machine());
+        Path scratch = Files.createTempDirectory("tokenstair-bench");
+        for (int parallelism : parallelisms) {
+            Fleet fleet = Fleet.of(new FleetSize(tokens, sequencesPerStep, requests, parallelism, hostSamples));
+            print.printf(
+                    Locale.ROOT,
+                    "%nparallelism %d: %d tokens, %d engines of %d sequences, %.1f log bytes per token%s%n",
+                    parallelism,
+                    fleet.size().exactTokens(),
+                    fleet.size().engines(),
+                    sequencesPerStep,
+                    (double) fleet.bytes() / fleet.size().exactTokens(),
+                    hostSamples ? ", with core records" : "");
+            print.flush();
+            measure(fleet, parallelism, chosen, scratch, print);
+        }
+        Files.delete(scratch);
+        return 0;
+    }
+
+    private void measure(Fleet fleet, int parallelism, List<Variant> chosen, Path scratch, PrintWriter print)
+            throws Exception {
+        FleetRun run = new FleetRun(fleet, parallelism, scratch);
+        Map<Variant, List<Measurement>> measured = new EnumMap<>(Variant.class);
+        for (int repetition = 0; repetition <= repetitions; repetition++) {
+            for (Variant variant : chosen) {
+                System.gc();
+                Measurement measurement = run.of(variant);
+                if (measurement.tokens() != fleet.size().exactTokens()) {
+                    throw new IllegalStateException("Cannot trust a run of " + variant.variantName() + " with "
+                            + measurement.tokens() + " tokens of "
+                            + fleet.size().exactTokens());
+                }
+                if (repetition > 0) {
+                    measured.computeIfAbsent(variant, key -> new ArrayList<>()).add(measurement);
+                }
+            }
+        }
+        print.println(
+                "variant          M tokens/s min / median / max   cpu ns/token   ratio  cpu ratio  slow %  B/token");
+        for (Variant variant : chosen) {
+            List<Measurement> runs = measured.getOrDefault(variant, List.of());
+            if (!runs.isEmpty()) {
+                print.println(line(variant, runs, measured.getOrDefault(Variant.NOOP, List.of())));
+            }
+        }
+        print.println("load " + load());
+        print.flush();
+    }
+
+    private static String line(Variant variant, List<Measurement> runs, List<Measurement> noop) {
+        double[] speeds = sorted(
+                runs.stream().mapToDouble(Measurement::millionTokensPerSecond).toArray());
+        double cpu =
+                median(runs.stream().mapToDouble(Measurement::cpuNanosPerToken).toArray());
+        Measurement last = runs.get(runs.size() - 1);
+        String ratios = "     -          -";
+        if (!noop.isEmpty()) {
+            double[] ratio = new double[runs.size()];
+            double[] cpuRatio = new double[runs.size()];
+            for (int i = 0; i < ratio.length; i++) {
+                ratio[i] = runs.get(i).millionTokensPerSecond() / noop.get(i).millionTokensPerSecond();
+                cpuRatio[i] = runs.get(i).cpuNanosPerToken() / noop.get(i).cpuNanosPerToken();
+            }
+            ratios = String.format(Locale.ROOT, "%6.2f %10.1f", median(ratio), median(cpuRatio));
+        }
+        return String.format(
+                Locale.ROOT,
+                "%-16s %11.2f / %6.2f / %5.2f %14.0f  %s  %6.2f  %7.1f",
+                variant.variantName(),
+                speeds[0],
+                median(speeds),
+                speeds[speeds.length - 1],
+                cpu,
+                ratios,
+                100.0 * last.slowTokens() / last.tokens(),
+                (double) last.archiveBytes() / last.tokens());
+    }
+
+    private static double[] sorted(double[] values) {
+        double[] copy = values.clone();
+        java.util.Arrays.sort(copy);
+        return copy;
+    }
+
+    private static double median(double[] values) {
+        double[] inOrder = sorted(values);
+        int half = inOrder.length / 2;
+        return inOrder.length % 2 == 1 ? inOrder[half] : (inOrder[half - 1] + inOrder[half]) / 2;
+    }
+
+    private static String load() {
+        return String.format(
+                Locale.ROOT,
+                "%.1f",
+                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+    }
+
+    private static String machine() {
+        return Runtime.getRuntime().availableProcessors() + " cores, " + processor() + ", "
+                + System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version") + ", heap "
+                + (Runtime.getRuntime().maxMemory() >> 20) + " MiB, load " + load();
+    }
+
+    /** The processor's name where the system tells it, else its architecture. */
+    private static String processor() {
+        Path info = Path.of("/proc/cpuinfo");
+        try {
+            for (String line : Files.readAllLines(info, StandardCharsets.UTF_8)) {
+                if (line.startsWith("model name")) {
+                    return line.substring(line.indexOf(':') + 1).strip();
+                }
+            }
+        } catch (IOException e) {
+            // Only Linux has it.
+        }
+        return System.getProperty("os.arch");
+    }
+}

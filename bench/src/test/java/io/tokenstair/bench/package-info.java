@@ -1,0 +1,5 @@
+/** The benchmark runs. */
+@NullMarked
+package io.tokenstair.bench;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,183 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.job.step.PackedBytes;
+import io.tokenstair.job.step.SequenceFact;
+import io.tokenstair.job.step.TokenBatchSerializer;
+import java.io.IOException;
+import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries what requests hear, in one piece. Only the content of tokens and facts travels: their order is made of it again. Inputs are
+ * not changed once sent, so a copy is the same object.
+ */
+public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
+    private static final int EVENT = 0;
+    private static final int TOKENS = 1;
+    private static final int FACT = 2;
+    private static final SequenceFact.Kind[] KINDS = SequenceFact.Kind.values();
+
+    private transient PackedBytes scratch = new PackedBytes();
+
+    @Override
+    public boolean isImmutableType() {
+        return true;
+    }
+
+    @Override
+    public TypeSerializer<RequestInput> duplicate() {
+        return new RequestInputSerializer();
+    }
+
+    @Override
+    public RequestInput createInstance() {
+        return new RequestInput();
+    }
+
+    @Override
+    public RequestInput copy(RequestInput from) {
+        return from;
+    }
+
+    @Override
+    public RequestInput copy(RequestInput from, RequestInput reuse) {
+        return from;
+    }
+
+    @Override
+    public int getLength() {
+        return -1;
+    }
+
+    @Override
+    public void serialize(RequestInput input, DataOutputView target) throws IOException {
+        PackedBytes out = scratch;
+        out.clear();
+        if (input.tokens != null) {
+            out.putInt(TOKENS);
+            TokenBatchSerializer.put(input.tokens, out);
+        } else if (input.fact != null) {
+            out.putInt(FACT);
+            putFact(input.fact, out);
+        } else if (input.event != null) {
+            out.putInt(EVENT);
+            out.putText(input.requestId);
+            out.putLong(input.coarseEpochMillis);
+            out.putText(input.origin);
+            out.putLong(input.originEpoch);
+            out.putLong(input.originSequence);
+            out.putBytes(input.event);
+        } else {
+            throw new IOException("Cannot send an empty input of request " + input.requestId);
+        }
+        out.writeTo(target);
+    }
+
+    @Override
+    public RequestInput deserialize(DataInputView source) throws IOException {
+        PackedBytes in = scratch;
+        in.readFrom(source);
+        int content = in.takeInt();
+        return switch (content) {
+            case TOKENS -> RequestInput.of(TokenBatchSerializer.take(in));
+            case FACT -> RequestInput.of(takeFact(in));
+            case EVENT ->
+                RequestInput.observed(
+                        in.takeText(), in.takeLong(), in.takeText(), in.takeLong(), in.takeLong(), in.takeBytes());
+            default -> throw new IOException("Cannot read an input of a request with content " + content);
+        };
+    }
+
+    @Override
+    public RequestInput deserialize(RequestInput reuse, DataInputView source) throws IOException {
+        return deserialize(source);
+    }
+
+    @Override
+    public void copy(DataInputView source, DataOutputView target) throws IOException {
+        PackedBytes.copy(source, target);
+    }
+
+    private static void putFact(SequenceFact fact, PackedBytes out) {
+        out.putInt(fact.kind.ordinal());
+        TokenBatchSerializer.putName(fact.name, out);
+        out.putText(fact.clockId);
+        out.putLong(fact.coarseEpochMillis);
+        out.putOptional(fact.epochNanos);
+        out.putOptional(fact.boundNanos);
+        out.putLong(fact.clockNanos);
+        out.putText(fact.eventId);
+        out.putOptional(fact.tokens);
+        out.putOptional(fact.promptTokens);
+        out.putOptional(fact.priority == null ? null : Long.valueOf(fact.priority));
+        out.putOptional(fact.stepId);
+        out.putOptional(fact.endReason);
+        out.putOptional(fact.otherRequestId);
+        out.putOptional(fact.otherEventId);
+        out.putOptional(fact.kvUsedBlocksCount);
+        out.putOptional(fact.kvTotalBlocksCount);
+        out.putInt(fact.blockSizeTokens);
+    }
+
+    private static SequenceFact takeFact(PackedBytes in) throws IOException {
+        SequenceFact fact = new SequenceFact();
+        int kind = in.takeInt();
+        if (kind < 0 || kind >= KINDS.length) {
+            throw new IOException("Cannot read a fact of kind " + kind);
+        }
+        fact.kind = KINDS[kind];
+        fact.name = TokenBatchSerializer.takeName(in);
+        fact.clockId = in.takeText();
+        fact.coarseEpochMillis = in.takeLong();
+        fact.epochNanos = in.takeOptionalLong();
+        fact.boundNanos = in.takeOptionalLong();
+        fact.clockNanos = in.takeLong();
+        fact.eventId = in.takeText();
+        fact.tokens = in.takeOptionalLong();
+        fact.promptTokens = in.takeOptionalLong();
+        fact.priority = intOrNull(in.takeOptionalLong());
+        fact.stepId = in.takeOptionalLong();
+        fact.endReason = in.takeOptionalText();
+        fact.otherRequestId = in.takeOptionalText();
+        fact.otherEventId = in.takeOptionalText();
+        fact.kvUsedBlocksCount = in.takeOptionalLong();
+        fact.kvTotalBlocksCount = in.takeOptionalLong();
+        fact.blockSizeTokens = in.takeInt();
+        return fact;
+    }
+
+    private static @Nullable Integer intOrNull(@Nullable Long value) {
+        return value == null ? null : Integer.valueOf(Math.toIntExact(value));
+    }
+
+    private Object readResolve() {
+        return new RequestInputSerializer();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RequestInputSerializer;
+    }
+
+    @Override
+    public int hashCode() {
+        return RequestInputSerializer.class.hashCode();
+    }
+
+    @Override
+    public TypeSerializerSnapshot<RequestInput> snapshotConfiguration() {
+        return new Snapshot();
+    }
+
+    /** Version 1 of the form above. */
+    public static final class Snapshot extends SimpleTypeSerializerSnapshot<RequestInput> {
+        /** For Flink, which makes one when it restores. */
+        public Snapshot() {
+            super(RequestInputSerializer::new);
+        }
+    }
+}

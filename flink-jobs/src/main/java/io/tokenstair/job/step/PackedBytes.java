@@ -1,0 +1,221 @@
+package io.tokenstair.job.step;
+
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bytes that are filled and read in memory and cross a Flink view in one piece: a call of a view per number costs more than the
+ * number. Little-endian, text in UTF-8. One thread at a time: each serializer owns one.
+ */
+public final class PackedBytes {
+    private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final int MAX_BYTES = 64 << 20;
+    private static final int ABSENT = -1;
+
+    private byte[] bytes = new byte[4096];
+    private int at;
+    private int end;
+
+    /** Nothing in it yet. */
+    public PackedBytes() {}
+
+    // ---- crossing a view
+
+    /** Starts anew, to be filled. */
+    public void clear() {
+        at = 0;
+    }
+
+    /** Writes what was put: its length, then all of it. */
+    public void writeTo(DataOutputView target) throws IOException {
+        target.writeInt(at);
+        target.write(bytes, 0, at);
+    }
+
+    /** Takes in what {@link #writeTo} wrote, to be read from its beginning. */
+    public void readFrom(DataInputView source) throws IOException {
+        int length = length(source);
+        at = 0;
+        ensure(length);
+        source.readFully(bytes, 0, length);
+        end = length;
+    }
+
+    /** Hands what {@link #writeTo} wrote from one view to another. */
+    public static void copy(DataInputView source, DataOutputView target) throws IOException {
+        int length = length(source);
+        target.writeInt(length);
+        target.write(source, length);
+    }
+
+    private static int length(DataInputView source) throws IOException {
+        int length = source.readInt();
+        if (length < 0 || length > MAX_BYTES) {
+            throw new IOException("Cannot read packed bytes of length " + length);
+        }
+        return length;
+    }
+
+    private void ensure(int more) {
+        if (at + more > bytes.length) {
+            bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, at + more));
+        }
+    }
+
+    // ---- filling
+
+    /** Puts a number. */
+    public void putInt(int value) {
+        ensure(Integer.BYTES);
+        INT.set(bytes, at, value);
+        at += Integer.BYTES;
+    }
+
+    /** Puts a number. */
+    public void putLong(long value) {
+        ensure(Long.BYTES);
+        LONG.set(bytes, at, value);
+        at += Long.BYTES;
+    }
+
+    /** Puts a number that may be absent. */
+    public void putOptional(@Nullable Long value) {
+        putInt(value == null ? 0 : 1);
+        if (value != null) {
+            putLong(value);
+        }
+    }
+
+    /** Puts the first {@code count} numbers of a column. */
+    public void putInts(int[] column, int count) {
+        ensure(count * Integer.BYTES);
+        for (int i = 0; i < count; i++) {
+            INT.set(bytes, at + i * Integer.BYTES, column[i]);
+        }
+        at += count * Integer.BYTES;
+    }
+
+    /** Puts the first {@code count} numbers of a column. */
+    public void putLongs(long[] column, int count) {
+        ensure(count * Long.BYTES);
+        for (int i = 0; i < count; i++) {
+            LONG.set(bytes, at + i * Long.BYTES, column[i]);
+        }
+        at += count * Long.BYTES;
+    }
+
+    /** Puts bytes. */
+    public void putBytes(byte[] value) {
+        putInt(value.length);
+        ensure(value.length);
+        System.arraycopy(value, 0, bytes, at, value.length);
+        at += value.length;
+    }
+
+    /** Puts a text. */
+    public void putText(String text) {
+        putBytes(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Puts a text that may be absent. */
+    public void putOptional(@Nullable String text) {
+        if (text == null) {
+            putInt(ABSENT);
+        } else {
+            putText(text);
+        }
+    }
+
+    /** Puts texts. */
+    public void putTexts(List<String> texts) {
+        putInt(texts.size());
+        for (String text : texts) {
+            putText(text);
+        }
+    }
+
+    // ---- reading
+
+    private int step(int length) throws IOException {
+        if (length < 0 || length > end - at) {
+            throw new IOException("Cannot read " + length + " packed bytes of " + (end - at));
+        }
+        int from = at;
+        at += length;
+        return from;
+    }
+
+    /** Takes a number. */
+    public int takeInt() throws IOException {
+        return (int) INT.get(bytes, step(Integer.BYTES));
+    }
+
+    /** Takes a number. */
+    public long takeLong() throws IOException {
+        return (long) LONG.get(bytes, step(Long.BYTES));
+    }
+
+    /** Takes a number that may be absent. */
+    public @Nullable Long takeOptionalLong() throws IOException {
+        return takeInt() == 0 ? null : Long.valueOf(takeLong());
+    }
+
+    /** Takes {@code count} numbers into a new column of {@code capacity}. */
+    public int[] takeInts(int count, int capacity) throws IOException {
+        int from = step(count * Integer.BYTES);
+        int[] column = new int[capacity];
+        for (int i = 0; i < count; i++) {
+            column[i] = (int) INT.get(bytes, from + i * Integer.BYTES);
+        }
+        return column;
+    }
+
+    /** Takes {@code count} numbers into a new column of {@code capacity}. */
+    public long[] takeLongs(int count, int capacity) throws IOException {
+        int from = step(count * Long.BYTES);
+        long[] column = new long[capacity];
+        for (int i = 0; i < count; i++) {
+            column[i] = (long) LONG.get(bytes, from + i * Long.BYTES);
+        }
+        return column;
+    }
+
+    /** Takes bytes. */
+    public byte[] takeBytes() throws IOException {
+        int length = takeInt();
+        int from = step(length);
+        return Arrays.copyOfRange(bytes, from, from + length);
+    }
+
+    /** Takes a text. */
+    public String takeText() throws IOException {
+        int length = takeInt();
+        return new String(bytes, step(length), length, StandardCharsets.UTF_8);
+    }
+
+    /** Takes a text that may be absent. */
+    public @Nullable String takeOptionalText() throws IOException {
+        int length = takeInt();
+        return length == ABSENT ? null : new String(bytes, step(length), length, StandardCharsets.UTF_8);
+    }
+
+    /** Takes texts. */
+    public List<String> takeTexts() throws IOException {
+        int count = takeInt();
+        List<String> texts = new ArrayList<>(Math.min(count, 64));
+        for (int i = 0; i < count; i++) {
+            texts.add(takeText());
+        }
+        return texts;
+    }
+}
