@@ -43,6 +43,35 @@ class HeaderPeekTest {
     }
 
     @Test
+    void theEngineOfAStepIsReadInOnePieceAndInParts() throws IOException {
+        byte[] named = {1 << 3 | 2, 3, 'e', '-', '1', 3 << 3, 9};
+        byte[] unnamed = {3 << 3, 9};
+        assertThat(HeaderPeek.engineId(step(named))).isEqualTo("e-1");
+        assertThat(HeaderPeek.engineId(step(unnamed, named, unnamed))).isEqualTo("e-1");
+    }
+
+    @Test
+    void aStepThatDoesNotNameOneEngineAtFirstSightMustBeDecoded() throws IOException {
+        byte[] named = {1 << 3 | 2, 3, 'e', '-', '1'};
+        byte[] tooShort = {1 << 3 | 2, 100, 'e'};
+        assertThat(HeaderPeek.engineId(step())).isNull();
+        assertThat(HeaderPeek.engineId(step(new byte[] {3 << 3, 9}))).isNull();
+        assertThat(HeaderPeek.engineId(step(named, named))).isNull();
+        assertThat(HeaderPeek.engineId(step(tooShort))).isNull();
+    }
+
+    private static RawRecord step(byte[]... parts) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+        for (byte[] part : parts) {
+            out.writeByteArray(EventKind.STEP_COMPLETED.tag(), part);
+        }
+        out.writeString(1, "collector");
+        out.flush();
+        return RawRecord.of(bytes.toByteArray(), "p", 0);
+    }
+
+    @Test
     void fieldsMayComeInAnyOrderAndUnknownOnesAreSteppedOver() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         CodedOutputStream out = CodedOutputStream.newInstance(bytes);
