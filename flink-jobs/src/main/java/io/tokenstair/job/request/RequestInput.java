@@ -1,7 +1,10 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.job.step.PackedBytes;
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.TokenBatch;
+import io.tokenstair.job.step.TokenBatchSerializer;
+import java.io.IOException;
 import java.util.Comparator;
 import org.apache.flink.api.common.typeinfo.TypeInfo;
 import org.jspecify.annotations.Nullable;
@@ -30,14 +33,18 @@ public class RequestInput {
     /** Wire bytes of an observer's event. */
     public byte @Nullable [] event;
 
+    /** Tokens as the engine's side made them; on the request's side they are packed, see {@link #tokens()}. */
     public @Nullable TokenBatch tokens;
+
+    private byte @Nullable [] packed;
+    private int packedFrom;
     public @Nullable SequenceFact fact;
 
     /** An empty input, to be filled. */
     public RequestInput() {}
 
     private int rank() {
-        return event != null ? 0 : tokens != null ? 1 : 2;
+        return event != null ? 0 : tokens != null || packed != null ? 1 : 2;
     }
 
     /** An observer's event. */
@@ -63,6 +70,43 @@ public class RequestInput {
         input.detail = batch.name.promptIndex * 1024 + batch.name.choice;
         input.tokens = batch;
         return input;
+    }
+
+    /** Tokens in the form of {@link RequestInputSerializer}, from a position on. */
+    static RequestInput packed(
+            String requestId,
+            long coarseEpochMillis,
+            String origin,
+            long originSequence,
+            int detail,
+            byte[] packed,
+            int packedFrom) {
+        RequestInput input = new RequestInput();
+        input.requestId = requestId;
+        input.coarseEpochMillis = coarseEpochMillis;
+        input.origin = origin;
+        input.originSequence = originSequence;
+        input.detail = detail;
+        input.packed = packed;
+        input.packedFrom = packedFrom;
+        return input;
+    }
+
+    /** Its tokens, or null. Those that came packed are made anew at each call. */
+    public @Nullable TokenBatch tokens() {
+        if (packed == null) {
+            return tokens;
+        }
+        try {
+            return TokenBatchSerializer.take(new PackedBytes(packed, packedFrom));
+        } catch (IOException e) {
+            throw new IllegalStateException("Cannot read tokens of request " + requestId + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The whole packed form, or null. */
+    byte @Nullable [] packedTokens() {
+        return packed;
     }
 
     /** A fact of one of its sequences. */

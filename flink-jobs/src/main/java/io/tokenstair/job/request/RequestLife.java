@@ -95,10 +95,10 @@ public final class RequestLife {
     /** Takes the next input. */
     public void accept(RequestInput input) {
         closeBefore(input.coarseEpochMillis);
+        TokenBatch batch = input.tokens();
         if (input.event != null) {
             observed(input.coarseEpochMillis, input.event);
-        } else if (input.tokens != null) {
-            TokenBatch batch = input.tokens;
+        } else if (batch != null) {
             LifetimeState lifetime = lifetime(batch.name);
             touch(lifetime, input.coarseEpochMillis);
             tokens(lifetime, sequence(lifetime, batch.name.promptIndex, batch.name.choice), batch);

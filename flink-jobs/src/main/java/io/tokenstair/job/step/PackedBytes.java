@@ -22,12 +22,31 @@ public final class PackedBytes {
     private static final int MAX_BYTES = 64 << 20;
     private static final int ABSENT = -1;
 
-    private byte[] bytes = new byte[4096];
+    // Forms of a column.
+    private static final byte SAME = 0;
+    private static final byte NARROW = 1;
+    private static final byte WIDE = 2;
+
+    private byte[] bytes;
     private int at;
     private int end;
 
     /** Nothing in it yet. */
-    public PackedBytes() {}
+    public PackedBytes() {
+        bytes = new byte[4096];
+    }
+
+    /** These bytes, to be read from a position on. They are not changed. */
+    public PackedBytes(byte[] bytes, int at) {
+        this.bytes = bytes;
+        this.at = at;
+        this.end = bytes.length;
+    }
+
+    /** Where the next number is put or taken. */
+    public int position() {
+        return at;
+    }
 
     // ---- crossing a view
 
@@ -49,6 +68,13 @@ public final class PackedBytes {
         ensure(length);
         source.readFully(bytes, 0, length);
         end = length;
+    }
+
+    /** Takes what {@link #writeTo} wrote into an array of its own. */
+    public static byte[] read(DataInputView source) throws IOException {
+        byte[] bytes = new byte[length(source)];
+        source.readFully(bytes);
+        return bytes;
     }
 
     /** Hands what {@link #writeTo} wrote from one view to another. */
@@ -96,22 +122,49 @@ public final class PackedBytes {
         }
     }
 
-    /** Puts the first {@code count} numbers of a column. */
-    public void putInts(int[] column, int count) {
-        ensure(count * Integer.BYTES);
-        for (int i = 0; i < count; i++) {
+    /** Puts the first {@code count} numbers of a column, in as little as a form without loss of speed allows. */
+    public void putColumn(int[] column, int count) {
+        boolean same = true;
+        for (int i = 1; i < count; i++) {
+            same &= column[i] == column[0];
+        }
+        ensure(1 + count * Integer.BYTES);
+        bytes[at++] = same ? SAME : NARROW;
+        int written = same ? Math.min(count, 1) : count;
+        for (int i = 0; i < written; i++) {
             INT.set(bytes, at + i * Integer.BYTES, column[i]);
         }
-        at += count * Integer.BYTES;
+        at += written * Integer.BYTES;
     }
 
-    /** Puts the first {@code count} numbers of a column. */
-    public void putLongs(long[] column, int count) {
-        ensure(count * Long.BYTES);
-        for (int i = 0; i < count; i++) {
-            LONG.set(bytes, at + i * Long.BYTES, column[i]);
+    /** Puts the first {@code count} numbers of a column: one if all are the same, else differences to the first if they are small. */
+    public void putColumn(long[] column, int count) {
+        boolean same = true;
+        boolean narrow = true;
+        long first = count == 0 ? 0 : column[0];
+        for (int i = 1; i < count; i++) {
+            long difference = column[i] - first;
+            same &= difference == 0;
+            narrow &= difference == (int) difference;
         }
-        at += count * Long.BYTES;
+        ensure(1 + Long.BYTES + count * Long.BYTES);
+        bytes[at++] = same ? SAME : narrow ? NARROW : WIDE;
+        LONG.set(bytes, at, first);
+        at += Long.BYTES;
+        if (same) {
+            return;
+        }
+        if (narrow) {
+            for (int i = 1; i < count; i++) {
+                INT.set(bytes, at + (i - 1) * Integer.BYTES, (int) (column[i] - first));
+            }
+            at += (count - 1) * Integer.BYTES;
+        } else {
+            for (int i = 1; i < count; i++) {
+                LONG.set(bytes, at + (i - 1) * Long.BYTES, column[i]);
+            }
+            at += (count - 1) * Long.BYTES;
+        }
     }
 
     /** Puts bytes. */
@@ -172,8 +225,14 @@ public final class PackedBytes {
 
     /** Takes {@code count} numbers into a new column of {@code capacity}. */
     public int[] takeInts(int count, int capacity) throws IOException {
-        int from = step(count * Integer.BYTES);
         int[] column = new int[capacity];
+        if (bytes[step(1)] == SAME) {
+            if (count > 0) {
+                Arrays.fill(column, 0, count, takeInt());
+            }
+            return column;
+        }
+        int from = step(count * Integer.BYTES);
         for (int i = 0; i < count; i++) {
             column[i] = (int) INT.get(bytes, from + i * Integer.BYTES);
         }
@@ -182,10 +241,24 @@ public final class PackedBytes {
 
     /** Takes {@code count} numbers into a new column of {@code capacity}. */
     public long[] takeLongs(int count, int capacity) throws IOException {
-        int from = step(count * Long.BYTES);
         long[] column = new long[capacity];
-        for (int i = 0; i < count; i++) {
-            column[i] = (long) LONG.get(bytes, from + i * Long.BYTES);
+        byte form = bytes[step(1)];
+        long first = takeLong();
+        if (form == SAME) {
+            Arrays.fill(column, 0, count, first);
+            return column;
+        }
+        column[0] = first;
+        if (form == NARROW) {
+            int from = step((count - 1) * Integer.BYTES);
+            for (int i = 1; i < count; i++) {
+                column[i] = first + (int) INT.get(bytes, from + (i - 1) * Integer.BYTES);
+            }
+        } else {
+            int from = step((count - 1) * Long.BYTES);
+            for (int i = 1; i < count; i++) {
+                column[i] = (long) LONG.get(bytes, from + (i - 1) * Long.BYTES);
+            }
         }
         return column;
     }
