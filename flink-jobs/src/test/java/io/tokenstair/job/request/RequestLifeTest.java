@@ -309,6 +309,44 @@ class RequestLifeTest {
     }
 
     @Test
+    void anIdWithNothingUniqueThatIsUsedAgainAtOnceIsAnotherLifetime() {
+        EngineScript again = new EngineScript().idle(200 * MILLIS);
+        again.start(32, "x").decode(4, "x").finish("x", "stop");
+        RequestScript script = new RequestScript("x");
+        for (Told told : List.of(ten().told(), again.told())) {
+            told.batches.forEach(batch -> batch.name = SequenceName.of(EngineScript.ENGINE, "x"));
+            told.facts.forEach(fact -> fact.name = SequenceName.of(EngineScript.ENGINE, "x"));
+            script.engine(told);
+        }
+
+        assertThat(script.lived().requests)
+                .extracting(RequestAnalysis::lifetime, RequestAnalysis::tokenCount, RequestAnalysis::promptTokens)
+                .containsExactly(tuple(0, 10L, 64L), tuple(1, 5L, 32L));
+    }
+
+    @Test
+    void inputWithoutWallTimeIsOneLife() {
+        EngineScript engine = new EngineScript().undated().start(64, "x").decode(9, "x");
+        engine.finish("x", "length");
+        Told told = engine.told();
+        Lived lived = new RequestScript("x")
+                .undated()
+                .sent(SENT)
+                .delivered(told, 0, "x", MILLIS)
+                .ended(engine.nowNanos(), "complete")
+                .engine(told)
+                .lived();
+
+        assertThat(lived.request().tokenCount()).isEqualTo(10);
+        assertThat(lived.request().state()).isEqualTo("complete");
+        assertThat(lived.tokens)
+                .hasSize(10)
+                .extracting(TokenAnalysis::deliveryNanos)
+                .containsOnly(MILLIS);
+        assertThat(lived.tokens).extracting(TokenAnalysis::producedEpochNanos).containsOnlyNulls();
+    }
+
+    @Test
     void aGatewayBesideAClientAddsNoTokens() {
         EngineScript engine = ten();
         RequestScript gateway = new RequestScript("x", "gateway")
