@@ -99,11 +99,11 @@ public final class RequestLife {
         if (input.event != null) {
             observed(input.coarseEpochMillis, input.event);
         } else if (batch != null) {
-            LifetimeState lifetime = lifetime(batch.name);
+            LifetimeState lifetime = lifetime(batch.name, false);
             touch(lifetime, input.coarseEpochMillis);
             tokens(lifetime, sequence(lifetime, batch.name.promptIndex, batch.name.choice), batch);
         } else if (input.fact != null) {
-            LifetimeState lifetime = lifetime(input.fact.name);
+            LifetimeState lifetime = lifetime(input.fact.name, input.fact.kind == SequenceFact.Kind.QUEUED);
             touch(lifetime, input.coarseEpochMillis);
             fact(lifetime, input.fact);
         }
@@ -146,7 +146,7 @@ public final class RequestLife {
         for (int i = 0; i < state.open.size(); ) {
             LifetimeState lifetime = state.open.get(i);
             long closes = closeMillis(lifetime);
-            if (closes < millis || millis == Long.MAX_VALUE) {
+            if (closes < millis) {
                 state.open.remove(i);
                 close(lifetime);
                 state.lastCloseMillis = Math.max(state.lastCloseMillis, closes);
@@ -156,7 +156,7 @@ public final class RequestLife {
         }
         if (state.open.isEmpty() && state.lastCloseMillis != Long.MIN_VALUE) {
             state.aliases.clear();
-            if (forgetMillis() < millis) {
+            if (forgetMillis() < millis && millis != Long.MAX_VALUE) {
                 state.lifetimesSoFar = 0;
                 state.lastCloseMillis = Long.MIN_VALUE;
             }
@@ -186,13 +186,18 @@ public final class RequestLife {
         return lifetime;
     }
 
-    /** The use of the id that an engine's name belongs to: the one that knows its unique part, else the first without that sequence. */
-    private LifetimeState lifetime(SequenceName name) {
-        for (LifetimeState lifetime : state.open) {
-            for (String known : lifetime.uniques) {
-                if (isUnique(known, name)) {
-                    return lifetime;
+    /**
+     * The use of the id that an engine's name belongs to: the last one that knows its unique part, else the first without that
+     * sequence. A sequence that begins where one of its name has finished belongs to another use: not every engine makes ids unique.
+     */
+    private LifetimeState lifetime(SequenceName name, boolean begins) {
+        for (int i = state.open.size() - 1; i >= 0; i--) {
+            LifetimeState lifetime = state.open.get(i);
+            if (knows(lifetime, name)) {
+                if (begins && hasFinished(lifetime, name)) {
+                    break;
                 }
+                return lifetime;
             }
         }
         String unique = name.promptIndex + ":" + name.unique;
@@ -211,6 +216,15 @@ public final class RequestLife {
         return lifetime;
     }
 
+    private static boolean knows(LifetimeState lifetime, SequenceName name) {
+        for (String known : lifetime.uniques) {
+            if (isUnique(known, name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Whether this is the unique part of a name behind its prompt index and a colon; asked per batch, so without making a text. */
     private static boolean isUnique(String known, SequenceName name) {
         int colon = known.length() - name.unique.length() - 1;
@@ -220,6 +234,15 @@ public final class RequestLife {
         return name.promptIndex < 10
                 ? colon == 1 && known.charAt(0) == '0' + name.promptIndex
                 : known.substring(0, colon).equals(Integer.toString(name.promptIndex));
+    }
+
+    private static boolean hasFinished(LifetimeState lifetime, SequenceName name) {
+        for (SequenceLife sequence : lifetime.sequences) {
+            if (sequence.promptIndex == name.promptIndex && sequence.choice == name.choice) {
+                return sequence.finished;
+            }
+        }
+        return false;
     }
 
     private static SequenceLife sequence(LifetimeState lifetime, int promptIndex, int choice) {

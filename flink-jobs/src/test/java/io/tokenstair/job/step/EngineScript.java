@@ -67,6 +67,7 @@ public final class EngineScript {
     private long stepId;
     private long lastEndNanos;
     private boolean hostSampled;
+    private boolean undated;
     private long onCoreNanos;
     private long coreWaitNanos;
     private long nextHostNanos;
@@ -93,6 +94,12 @@ public final class EngineScript {
         hostSampled = true;
         nextHostNanos = nowNanos;
         pass(0, Threads.RUN);
+        return this;
+    }
+
+    /** Events have no wall time. */
+    public EngineScript undated() {
+        undated = true;
         return this;
     }
 
@@ -147,9 +154,13 @@ public final class EngineScript {
         return sequence;
     }
 
-    /** The engine's own id of a request. */
-    public static String engineRequestId(String requestId) {
-        return "cmpl-" + requestId + "-0-" + String.format("%08x", requestId.hashCode());
+    /** The engine's own id of a request: {@code 1_x} is the second sequence of x, {@code x~2} another use of the id. */
+    public static String engineRequestId(String name) {
+        int choice = name.indexOf('_');
+        int use = name.indexOf('~');
+        String requestId = name.substring(choice + 1, use < 0 ? name.length() : use);
+        return name.substring(0, choice + 1) + "cmpl-" + requestId + "-0-"
+                + String.format("%08x", name.substring(choice + 1).hashCode());
     }
 
     /** A running request loses its blocks in the next step's schedule, for another one or for itself. */
@@ -496,7 +507,13 @@ public final class EngineScript {
 
     private EngineScript add(Event event) {
         events.add(new LoggedEvent(
-                new EventHeader(ENGINE, collectorEpoch, nextSequence++, CLOCK, nowNanos, coarseEpochMillis(nowNanos)),
+                new EventHeader(
+                        ENGINE,
+                        collectorEpoch,
+                        nextSequence++,
+                        CLOCK,
+                        nowNanos,
+                        undated ? null : Long.valueOf(coarseEpochMillis(nowNanos))),
                 event));
         return this;
     }

@@ -46,10 +46,6 @@ class EngineTimelineTest {
         return engine;
     }
 
-    private static long sum(Token token) {
-        return token.parts().values().stream().mapToLong(Long::longValue).sum();
-    }
-
     // ---- preemption
 
     @Test
@@ -68,12 +64,12 @@ class EngineTimelineTest {
 
         assertThat(token.cause()).isEqualTo(Cause.PREEMPTION);
         assertThat(token.culprit()).isEqualTo("big");
-        assertThat(token.slow().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
+        assertThat(token.why().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
         assertThat(token.part(Part.PREEMPTED_WAIT)).isEqualTo(waiting);
         assertThat(token.part(Part.RECOMPUTE_OWN))
                 .isCloseTo(owed * EngineScript.PROMPT_NANOS, within(recomputing / 20));
         assertThat(token.is(TokenBatch.RECOMPUTED)).isTrue();
-        assertThat(sum(token)).isEqualTo(token.gapNanos());
+        assertThat(token.sum()).isEqualTo(token.gap());
     }
 
     private static long lastEndOf(EngineScript engine, String requestId) {
@@ -118,7 +114,7 @@ class EngineTimelineTest {
         Token token = engine.told().last("b");
 
         assertThat(token.cause()).isEqualTo(Cause.PREEMPTION);
-        assertThat(token.slow().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
+        assertThat(token.why().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
     }
 
     @Test
@@ -134,7 +130,7 @@ class EngineTimelineTest {
 
         assertThat(token.cause()).isEqualTo(Cause.PREEMPTION);
         assertThat(token.culprit()).isEqualTo("a");
-        assertThat(token.slow().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
+        assertThat(token.why().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
     }
 
     @Test
@@ -163,7 +159,7 @@ class EngineTimelineTest {
         assertThat(told.token("b", tokenInFlight).cause()).isNull();
         assertThat(told.last("b").cause()).isEqualTo(Cause.PREEMPTION);
         assertThat(told.last("b").parts()).containsKey(Part.PREEMPTED_WAIT);
-        assertThat(told.last("b").slow().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
+        assertThat(told.last("b").why().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
     }
 
     @Test
@@ -195,7 +191,7 @@ class EngineTimelineTest {
 
         assertThat(token.cause()).isEqualTo(Cause.PREFILL_INTERFERENCE);
         assertThat(token.culprit()).isEqualTo("long");
-        assertThat(token.slow().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
+        assertThat(token.why().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
         assertThat(token.part(Part.PREFILL)).isCloseTo(33 * MILLIS, within(3 * MILLIS));
     }
 
@@ -215,7 +211,7 @@ class EngineTimelineTest {
         assertThat(token.part(Part.SKIPPED_WAIT))
                 .isEqualTo(
                         58 * (EngineScript.FIXED_NANOS + EngineScript.SEQUENCE_NANOS + 64 * EngineScript.PROMPT_NANOS));
-        assertThat(sum(token)).isEqualTo(token.gapNanos());
+        assertThat(token.sum()).isEqualTo(token.gap());
     }
 
     @Test
@@ -400,7 +396,7 @@ class EngineTimelineTest {
 
         assertThat(token.cause()).isEqualTo(Cause.CONTEXT_GROWTH);
         assertThat(token.culprit()).isEqualTo("long");
-        assertThat(token.slow().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
+        assertThat(token.why().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
         assertThat(token.part(Part.CONTEXT)).isCloseTo(8 * MILLIS, within(MILLIS));
     }
 
@@ -448,7 +444,7 @@ class EngineTimelineTest {
 
         assertThat(token.cause()).isEqualTo(Cause.HOST_GAP);
         assertThat(token.part(Part.HOST_GAP)).isCloseTo(60 * MILLIS, within(MILLIS / 100));
-        assertThat(token.slow().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
+        assertThat(token.why().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
     }
 
     @Test
@@ -459,7 +455,7 @@ class EngineTimelineTest {
         Token token = engine.told().last("a");
 
         assertThat(token.cause()).isEqualTo(Cause.UNRESOLVED_STALL);
-        assertThat(token.slow().confidence).isEqualTo(Confidence.UNRESOLVED.levelName());
+        assertThat(token.why().confidence).isEqualTo(Confidence.UNRESOLVED.levelName());
         assertThat(token.is(TokenBatch.HOST_COVERED)).isFalse();
         assertThat(token.part(Part.UNEXPLAINED)).isCloseTo(120 * MILLIS, within(MILLIS));
     }
@@ -501,8 +497,8 @@ class EngineTimelineTest {
 
         assertThat(token.cause()).isEqualTo(Cause.PREFILL_INTERFERENCE);
         assertThat(token.culprit()).isEqualTo("long");
-        assertThat(token.slow().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
-        assertThat(sum(token)).isEqualTo(token.gapNanos());
+        assertThat(token.why().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
+        assertThat(token.sum()).isEqualTo(token.gap());
     }
 
     @Test
@@ -527,7 +523,7 @@ class EngineTimelineTest {
         Told told = new EngineScript().start(64, "a", "b", "c").told();
 
         assertThat(told.tokens()).hasSize(3).allMatch(token -> token.referenceNanos() == null);
-        assertThat(told.tokens()).allMatch(token -> token.slow() == null && sum(token) == token.gapNanos());
+        assertThat(told.tokens()).allMatch(token -> token.slow() == null && token.sum() == token.gap());
     }
 
     // ---- steps
@@ -575,7 +571,7 @@ class EngineTimelineTest {
         assertThat(told.token("a", last - 1).gapNanos()).isZero();
         assertThat(told.token("a", last).gapNanos()).isZero();
         assertThat(told.tokens("a").subList(last - 2, last + 1)).allMatch(token -> token.is(TokenBatch.SEVERAL));
-        assertThat(told.tokens("a").subList(last - 2, last + 1)).allMatch(token -> sum(token) == token.gapNanos());
+        assertThat(told.tokens("a").subList(last - 2, last + 1)).allMatch(token -> token.sum() == token.gap());
     }
 
     @Test
@@ -712,7 +708,7 @@ class EngineTimelineTest {
         assertThat(engine.told().tokens())
                 .filteredOn(token -> token.slow() != null)
                 .isNotEmpty()
-                .allSatisfy(token -> assertThat(token.slow().chain)
+                .allSatisfy(token -> assertThat(token.why().chain)
                         .allMatch(sentence -> sentence.matches("(?s).+ \\[[^\\]]+/\\d+/\\d+[^\\]]*]")));
     }
 }

@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** What a timeline told, token by token. */
@@ -41,6 +42,21 @@ public final class Told implements EngineOutput {
         /** Why it was slow; null when it was not. */
         public @Nullable Cause cause() {
             return slow == null ? null : Cause.valueOf(slow.cause);
+        }
+
+        /** What was said of its slowness. It must be slow. */
+        public SlowToken why() {
+            return Objects.requireNonNull(slow, "token is not slow");
+        }
+
+        /** Its gap, which must be known. */
+        public long gap() {
+            return Objects.requireNonNull(gapNanos, "gap is not known");
+        }
+
+        /** The sum of its parts. */
+        public long sum() {
+            return parts.values().stream().mapToLong(Long::longValue).sum();
         }
 
         /** Who made it slow. */
