@@ -31,6 +31,8 @@ public class EngineState {
     public SortedWindow residualWindow = new SortedWindow(REFERENCE_STEPS);
     public SortedWindow idleWindow = new SortedWindow(REFERENCE_STEPS);
     public SortedWindow coreWaitWindow = new SortedWindow(REFERENCE_STEPS);
+    public SortedWindow engineStallWindow = new SortedWindow(REFERENCE_STEPS);
+    public SortedWindow workerStallWindow = new SortedWindow(REFERENCE_STEPS);
 
     public long lastEndNanos;
     public boolean lastEndKnown;
@@ -42,9 +44,6 @@ public class EngineState {
     public long blocksShortNanos;
     public long kvEvents;
     public boolean kvReported;
-    public double lastCoreWait = Double.NaN;
-    public double lastEngineStall = Double.NaN;
-    public double workerStallNanos;
     public @Nullable PrefillStep lastPrefill;
     /** The last one of another request than {@link #lastPrefill}. */
     public @Nullable PrefillStep earlierPrefill;

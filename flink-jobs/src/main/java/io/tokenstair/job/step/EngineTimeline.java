@@ -131,20 +131,13 @@ public final class EngineTimeline {
         }
     }
 
-    /** Whether the core records that an event is judged with are there, or event time says that they will not come. */
+    /** Whether the core records that a step is judged with are there, or event time says that they will not come. */
     private boolean ready(LoggedEvent logged, long millis) {
-        Long stamp;
-        if (logged.event() instanceof StepCompleted step) {
-            stamp = step.updateEndNanos();
-        } else if (logged.event() instanceof RequestQueued) {
-            stamp = logged.header().clockNanos();
-        } else {
+        if (!(logged.event() instanceof StepCompleted step) || !state.threads.reported()) {
             return true;
         }
         Long coarse = logged.header().coarseEpochMillis();
-        return stamp == null
-                || !state.threads.reported()
-                || state.threads.covers(stamp)
+        return state.threads.covers(step.updateEndNanos())
                 || millis == Long.MAX_VALUE
                 || (coarse != null && millis > coarse + COVER_MILLIS);
     }
@@ -229,8 +222,6 @@ public final class EngineTimeline {
         sequence.promptTokens = queued.promptTokens();
         sequence.priority = queued.priority();
         sequence.queuedEventId = header.eventId();
-        sequence.coreWaitAtLast = state.threads.coreWaitNanos(sequence.lastNanos);
-        sequence.engineStallAtLast = state.threads.engine.total(sequence.lastNanos, true);
         if (!sequence.scheduled && !state.waiting.contains(queued.requestHandle())) {
             state.waiting.add(queued.requestHandle());
         }
@@ -619,7 +610,6 @@ public final class EngineTimeline {
         sequence.blocksShortAtLast = state.blocksShortNanos;
         sequence.stepsAtLast = state.steps;
         sequence.kvEventsAtLast = state.kvEvents;
-        sequence.workerStallAtLast = state.workerStallNanos;
     }
 
     // ---- batches

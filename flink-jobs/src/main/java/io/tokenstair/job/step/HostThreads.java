@@ -67,6 +67,11 @@ public class HostThreads {
             return Double.NaN;
         }
 
+        /** What a running total gained between two stamps; 0 for a thread that is not sampled, NaN outside the kept samples. */
+        double during(long from, long to, boolean stalled) {
+            return count == 0 ? 0 : total(to, stalled) - total(from, stalled);
+        }
+
         /** Length of the sample interval that ended last. */
         long periodNanos() {
             return count < 2 ? 0 : stampNanos[at(0)] - stampNanos[at(1)];
@@ -92,6 +97,11 @@ public class HostThreads {
             worker.add(stampNanos, sample.onCoreNanos(), sample.coreWaitNanos());
             lastEventId = eventId;
         }
+    }
+
+    /** Length of the longer of the sample intervals that ended last. */
+    public long periodNanos() {
+        return Math.max(engine.periodNanos(), worker.periodNanos());
     }
 
     /** True once any thread of the engine was sampled. */

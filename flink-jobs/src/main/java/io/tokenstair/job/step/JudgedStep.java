@@ -29,9 +29,12 @@ final class JudgedStep {
     double prefillNanos;
     double recomputeNanos;
     double spreadNanos;
-    double coreWaitTotal = Double.NaN;
-    double engineStallTotal = Double.NaN;
+    /** Time that threads on the critical path stood ready without a core; NaN where no core record covers the step. */
     double coreWaitNanos = Double.NaN;
+    /** Time the engine core neither ran nor was ready. */
+    double engineStallNanos;
+    /** The same of the worker, while the model ran. */
+    double workerStallNanos;
 
     /** Sequences that computed prompt tokens: usually none. */
     final List<PromptRow> promptRows = new ArrayList<>(2);

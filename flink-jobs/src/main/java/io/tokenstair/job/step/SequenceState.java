@@ -22,6 +22,11 @@ public class SequenceState {
     public int ownSteps;
     public long ownStepNanos;
     public long idleNanos;
+    /** NaN once a step of the gap has no core record. */
+    public double coreWaitNanos;
+
+    public double engineStallNanos;
+    public double workerStallNanos;
     public long queueWaitNanos;
     /** Of the time before its first schedule: steps at the sequence limit, and steps short of blocks. */
     public long queuedAtSeatLimitNanos;
@@ -60,9 +65,6 @@ public class SequenceState {
     public long budgetUsedAtLast;
     public long seatLimitAtLast;
     public long blocksShortAtLast;
-    public double coreWaitAtLast = Double.NaN;
-    public double engineStallAtLast = Double.NaN;
-    public double workerStallAtLast;
     public long stepsAtLast;
     public long kvEventsAtLast;
 

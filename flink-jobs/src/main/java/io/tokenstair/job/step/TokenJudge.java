@@ -26,6 +26,12 @@ final class TokenJudge {
     /** A pause must cover at least this many sample intervals: one alone may be a sleep between two steps. */
     private static final int PAUSE_PERIODS = 3;
 
+    /** The model must run for this many sample intervals before its time is told from the rest of the step. */
+    private static final int SPLIT_PERIODS = 3;
+
+    /** A thread that usually stalls for more than this share of a step sleeps by design: its stall says nothing. */
+    private static final double SLEEPER_SHARE = 0.1;
+
     private final EngineState state;
     private final long[] parts = new long[Part.COUNT];
     private int mask;
@@ -101,21 +107,33 @@ final class TokenJudge {
         return judged;
     }
 
+    /** Reads from the core records how long the engine's threads waited for a core, or stalled, during the step. */
     private void cores(JudgedStep judged, StepCompleted step) {
-        if (!state.threads.reported()) {
+        HostThreads threads = state.threads;
+        if (!threads.reported() || !state.lastEndKnown) {
             return;
         }
-        judged.coreWaitTotal = state.threads.coreWaitNanos(judged.endNanos);
-        judged.engineStallTotal = state.threads.engine.total(judged.endNanos, true);
-        judged.coreWaitNanos = judged.coreWaitTotal - state.lastCoreWait;
-        state.lastCoreWait = judged.coreWaitTotal;
-        state.lastEngineStall = judged.engineStallTotal;
-        if (step.scheduleEndNanos() != null && step.updateStartNanos() != null) {
-            double stalled = state.threads.worker.total(step.updateStartNanos(), true)
-                    - state.threads.worker.total(step.scheduleEndNanos(), true);
-            if (!Double.isNaN(stalled)) {
-                state.workerStallNanos += stalled;
-            }
+        long previous = judged.endNanos - judged.intervalNanos;
+        judged.coreWaitNanos = threads.coreWaitNanos(judged.endNanos) - threads.coreWaitNanos(previous);
+        judged.engineStallNanos = threads.engine.during(previous, judged.endNanos, true);
+        if (step.scheduleEndNanos() == null || step.updateStartNanos() == null) {
+            return;
+        }
+        long modelStart = Math.max(previous, step.scheduleEndNanos());
+        long modelEnd = Math.min(judged.endNanos, step.updateStartNanos());
+        if (modelEnd <= modelStart) {
+            return;
+        }
+        judged.workerStallNanos = threads.worker.during(modelStart, modelEnd, true);
+        boolean split = threads.engine.count > 0
+                && threads.worker.count > 0
+                && modelEnd - modelStart >= SPLIT_PERIODS * threads.periodNanos();
+        if (split) {
+            // Only who is on the critical path costs the step time: the worker while the model runs, else the engine
+            // core.
+            judged.coreWaitNanos = threads.worker.during(modelStart, modelEnd, false)
+                    + threads.engine.during(previous, judged.endNanos, false)
+                    - threads.engine.during(modelStart, modelEnd, false);
         }
     }
 
@@ -193,6 +211,9 @@ final class TokenJudge {
             sequence.queuedShortOfBlocksNanos = state.blocksShortNanos - sequence.blocksShortAtLast;
         }
         sequence.ownSteps++;
+        sequence.coreWaitNanos += judged.coreWaitNanos;
+        sequence.engineStallNanos += judged.engineStallNanos;
+        sequence.workerStallNanos += judged.workerStallNanos;
         sequence.ownStepNanos += Math.max(0, judged.endNanos - Math.max(judged.beginNanos, last));
         if (judged.warm) {
             sequence.expectedNanos += judged.expectedNanos;
@@ -254,6 +275,8 @@ final class TokenJudge {
             }
             if (!Double.isNaN(judged.coreWaitNanos)) {
                 state.coreWaitWindow.add(StrictMath.round(judged.coreWaitNanos));
+                state.engineStallWindow.add(StrictMath.round(judged.engineStallNanos));
+                state.workerStallWindow.add(StrictMath.round(judged.workerStallNanos));
             }
         }
         StepTimeModel.learn(state.model, judged.load, judged.stepNanos);
@@ -284,8 +307,9 @@ final class TokenJudge {
         if (lostItsBlocks(judged, sequence)) {
             sequence.preempted = false;
         }
-        sequence.coreWaitAtLast = judged.coreWaitTotal;
-        sequence.engineStallAtLast = judged.engineStallTotal;
+        sequence.coreWaitNanos = 0;
+        sequence.engineStallNanos = 0;
+        sequence.workerStallNanos = 0;
     }
 
     /** True when it had lost its blocks before this step scheduled it: a step in flight at the loss is not delayed by it. */
@@ -340,7 +364,7 @@ final class TokenJudge {
         long expected =
                 warm ? StrictMath.round(sequence.expectedNanos) : judged.referenceKnown ? judged.referenceNanos : 0;
         promptsKnown = warm && StepTimeModel.isWarmForPrompts(state.model);
-        boolean hostCovered = !Double.isNaN(judged.coreWaitTotal) && !Double.isNaN(sequence.coreWaitAtLast);
+        boolean hostCovered = !Double.isNaN(sequence.coreWaitNanos);
         long remaining = gap;
         if (judged.referenceKnown) {
             assign(Part.REFERENCE, judged.referenceNanos);
@@ -352,7 +376,7 @@ final class TokenJudge {
             remaining -= load(judged, sequence, expected);
         }
         long beyond = gap - expected;
-        remaining = evidence(judged, sequence, remaining, beyond, hostCovered);
+        remaining = evidence(sequence, remaining, beyond, hostCovered);
         if (!promptsKnown && (sequence.otherPrefillTokens + sequence.ownPrefillTokens > 0)) {
             assign(Part.PREFILL, remaining);
             remaining = 0;
@@ -465,23 +489,25 @@ final class TokenJudge {
         return total;
     }
 
-    /** Gives of what remains to contention, pause and idle time by their own evidence; returns the rest. */
-    private long evidence(JudgedStep judged, SequenceState sequence, long remaining, long beyond, boolean hostCovered) {
+    /** Gives of what remains to pause, contention and idle time, each by its own evidence; returns the rest. */
+    private long evidence(SequenceState sequence, long remaining, long beyond, boolean hostCovered) {
         long left = remaining;
         if (left > 0 && hostCovered) {
+            // A paused engine first: what other threads do meanwhile is not on the critical path.
+            if (isPause(sequence.engineStallNanos, state.engineStallWindow, beyond)) {
+                long part = Math.min(left, StrictMath.round(sequence.engineStallNanos));
+                assign(Part.HOST_PAUSE, part);
+                left -= part;
+            }
             long usual = state.coreWaitWindow.size() == 0 ? 0 : state.coreWaitWindow.median();
-            long waited = StrictMath.round(judged.coreWaitTotal - sequence.coreWaitAtLast) - usual;
-            if (waited > 0 && 2 * waited >= beyond) {
+            long waited = StrictMath.round(sequence.coreWaitNanos) - usual * Math.max(1, sequence.ownSteps);
+            if (left > 0 && waited > 0 && 2 * waited >= beyond) {
                 long part = Math.min(left, waited);
                 assign(Part.HOST_CONTENTION, part);
                 left -= part;
             }
-            double stalled = StrictMath.max(
-                    judged.engineStallTotal - sequence.engineStallAtLast,
-                    state.workerStallNanos - sequence.workerStallAtLast);
-            long period = Math.max(state.threads.engine.periodNanos(), state.threads.worker.periodNanos());
-            if (left > 0 && stalled >= 0.8 * beyond && stalled >= (double) PAUSE_PERIODS * period) {
-                long part = Math.min(left, StrictMath.round(stalled));
+            if (left > 0 && isPause(sequence.workerStallNanos, state.workerStallWindow, beyond)) {
+                long part = Math.min(left, StrictMath.round(sequence.workerStallNanos));
                 assign(Part.HOST_PAUSE, part);
                 left -= part;
             }
@@ -495,6 +521,15 @@ final class TokenJudge {
             }
         }
         return left;
+    }
+
+    private boolean isPause(double stalledNanos, SortedWindow usual, long beyond) {
+        boolean sleeper = usual.size() > 0
+                && state.gapWindow.size() > 0
+                && usual.median() > SLEEPER_SHARE * state.gapWindow.median();
+        return !sleeper
+                && stalledNanos >= 0.8 * beyond
+                && stalledNanos >= (double) PAUSE_PERIODS * state.threads.periodNanos();
     }
 
     // ---- the cause
