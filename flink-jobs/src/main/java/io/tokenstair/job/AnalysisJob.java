@@ -106,7 +106,13 @@ public final class AnalysisJob {
         if (results != null) {
             sink(
                     tokens,
-                    ArchiveSinks.result(results, ResultTables.TOKEN_ANALYSIS, row -> millis(row.producedEpochNanos())),
+                    ArchiveSinks.result(
+                            results,
+                            ResultTables.TOKEN_ANALYSIS,
+                            row -> millis(
+                                    row.producedEpochNanos() != null
+                                            ? row.producedEpochNanos()
+                                            : row.deliveredEpochNanos())),
                     "token-analysis");
             sink(
                     tokens.getSideOutput(AnalyseRequests.REQUESTS),

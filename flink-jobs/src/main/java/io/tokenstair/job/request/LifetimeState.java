@@ -15,6 +15,10 @@ public class LifetimeState {
     public boolean warmup;
     public long sentNanos;
     public boolean sentKnown;
+    /** Epoch less observer clock, good to {@link RequestLife#COARSE_BOUND_NANOS}: from the coarse wall reading of the same header. */
+    public @Nullable Long observerOffsetNanos;
+
+    public @Nullable Long endedNanos;
     public String sentEventId = "";
     public @Nullable Integer choicesCount;
     public @Nullable Long promptTokens;

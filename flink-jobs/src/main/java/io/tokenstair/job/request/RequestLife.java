@@ -52,6 +52,9 @@ public final class RequestLife {
     /** How long the number of uses of an id is remembered after the last one closed, in event time. */
     public static final long MEMORY_MILLIS = 3_600_000;
 
+    /** How well an observer's coarse wall reading places its clock: a millisecond, and one more for a reading held back. */
+    public static final long COARSE_BOUND_NANOS = 2_000_000;
+
     /** Token index at which a held first token is sent. */
     private static final int FIRST_HELD_UNTIL = 32;
 
@@ -296,6 +299,7 @@ public final class RequestLife {
                 lifetime.outcome = completed.outcome();
                 lifetime.errorType = completed.errorType();
                 lifetime.completedEventId = header.eventId();
+                lifetime.endedNanos = header.clockNanos();
             }
         } else if (event instanceof IdAliased aliased
                 && !aliased.alias().equals(requestId)
@@ -331,6 +335,9 @@ public final class RequestLife {
         if (header.clockNanos() != null) {
             lifetime.sentNanos = header.clockNanos();
             lifetime.sentKnown = true;
+            if (header.coarseEpochMillis() != null) {
+                lifetime.observerOffsetNanos = header.coarseEpochMillis() * 1_000_000 - header.clockNanos();
+            }
         }
         return lifetime;
     }
@@ -777,6 +784,9 @@ public final class RequestLife {
             if (sequence.epochOffsetNanos != null && lifetime.observerClockId.equals(sequence.engineClockId)) {
                 token.deliveredEpochNanos = arrivedNanos + sequence.epochOffsetNanos;
                 token.boundNanos = sequence.boundNanos;
+            } else if (lifetime.observerOffsetNanos != null) {
+                token.deliveredEpochNanos = arrivedNanos + lifetime.observerOffsetNanos;
+                token.boundNanos = COARSE_BOUND_NANOS;
             }
             sequence.tokenCount++;
             send(lifetime, sequence, token);
@@ -895,6 +905,13 @@ public final class RequestLife {
     }
 
     private void close(LifetimeState lifetime, SequenceLife sequence) {
+        if (sequence.fromEpochNanos == null && lifetime.observerOffsetNanos != null) {
+            sequence.fromEpochNanos = lifetime.sentNanos + lifetime.observerOffsetNanos;
+            sequence.boundNanos = COARSE_BOUND_NANOS;
+            if (lifetime.endedNanos != null) {
+                sequence.toEpochNanos = lifetime.endedNanos + lifetime.observerOffsetNanos;
+            }
+        }
         for (PendingToken token : sequence.undelivered) {
             send(lifetime, sequence, token);
         }
