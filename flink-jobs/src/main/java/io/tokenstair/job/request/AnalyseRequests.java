@@ -64,14 +64,22 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
             context.timerService().registerEventTimeTimer(Long.MAX_VALUE);
         }
         buffer.inputs.add(input);
-        if (buffer.timerMillis == Long.MIN_VALUE && input.coarseEpochMillis != Long.MAX_VALUE) {
+        if (input.coarseEpochMillis != Long.MAX_VALUE) {
             arm(buffer, input.coarseEpochMillis, context);
         }
         bufferState.update(buffer);
     }
 
+    /** Sets the timer for what has this event time. One for later, perhaps for the end of the window, gives way. */
     private static void arm(RequestBuffer buffer, long millis, KeyedProcessFunction<?, ?, ?>.Context context) {
-        buffer.timerMillis = ((millis + HOLD_MILLIS) / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
+        long timer = ((millis + HOLD_MILLIS) / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
+        if (buffer.timerMillis != Long.MIN_VALUE) {
+            if (buffer.timerMillis <= timer) {
+                return;
+            }
+            context.timerService().deleteEventTimeTimer(buffer.timerMillis);
+        }
+        buffer.timerMillis = timer;
         context.timerService().registerEventTimeTimer(buffer.timerMillis);
     }
 

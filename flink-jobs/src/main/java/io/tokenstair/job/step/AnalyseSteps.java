@@ -62,7 +62,7 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
             if (!buffer.records.isEmpty() && older(buffer, record.coarseEpochMillis)) {
                 drain(context.getCurrentKey(), buffer, record.coarseEpochMillis - 1, context, out);
             }
-        } else if (!sortedInput && buffer.timerMillis == Long.MIN_VALUE && record.coarseEpochMillis != Long.MAX_VALUE) {
+        } else if (!sortedInput && record.coarseEpochMillis != Long.MAX_VALUE) {
             arm(buffer, record.coarseEpochMillis, context);
         }
         buffer.records.add(record);
@@ -78,8 +78,16 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
         return false;
     }
 
+    /** Sets the timer for what has this event time. One for later, of a partition that is ahead, gives way. */
     private static void arm(EngineBuffer buffer, long millis, KeyedProcessFunction<?, ?, ?>.Context context) {
-        buffer.timerMillis = (millis / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
+        long timer = (millis / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
+        if (buffer.timerMillis != Long.MIN_VALUE) {
+            if (buffer.timerMillis <= timer) {
+                return;
+            }
+            context.timerService().deleteEventTimeTimer(buffer.timerMillis);
+        }
+        buffer.timerMillis = timer;
         context.timerService().registerEventTimeTimer(buffer.timerMillis);
     }
 

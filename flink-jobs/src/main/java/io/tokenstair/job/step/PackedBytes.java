@@ -20,6 +20,7 @@ public final class PackedBytes {
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final int MAX_BYTES = 64 << 20;
+    private static final int COPY_BYTES = 4096;
     private static final int ABSENT = -1;
 
     // Forms of a column.
@@ -81,7 +82,13 @@ public final class PackedBytes {
     public static void copy(DataInputView source, DataOutputView target) throws IOException {
         int length = length(source);
         target.writeInt(length);
-        target.write(source, length);
+        // Not target.write(source, length): Flink's view over a growing array does not grow there.
+        byte[] piece = new byte[Math.min(length, COPY_BYTES)];
+        for (int left = length; left > 0; left -= piece.length) {
+            int part = Math.min(left, piece.length);
+            source.readFully(piece, 0, part);
+            target.write(piece, 0, part);
+        }
     }
 
     private static int length(DataInputView source) throws IOException {

@@ -103,6 +103,22 @@ public final class Told implements EngineOutput {
         steps.add(step);
     }
 
+    /** Everything that was said, whatever the order of sequences among each other. */
+    public List<String> said() {
+        List<String> said = new ArrayList<>();
+        for (TokenBatch batch : batches) {
+            said.add(batch.name.engineRequestId + " from " + batch.tokenIndex[0] + " to "
+                    + batch.tokenIndex[batch.count - 1] + " at " + batch.coarseEpochMillis[batch.count - 1] + ", "
+                    + batch.residentNanosPerToken + " ns per resident token");
+        }
+        facts.forEach(fact -> said.add(fact.kind + " " + fact.name.engineRequestId + " " + fact.clockNanos + " "
+                + fact.epochNanos + " " + fact.tokens + " " + fact.otherRequestId + " " + fact.stepId));
+        steps.forEach(step -> said.add(step.toString()));
+        said.sort(null);
+        tokens().forEach(token -> said.add(token.text()));
+        return said;
+    }
+
     /** Every token, by sequence and index. */
     public List<Token> tokens() {
         List<Token> tokens = new ArrayList<>();

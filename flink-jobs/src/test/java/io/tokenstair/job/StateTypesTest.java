@@ -1,0 +1,150 @@
+package io.tokenstair.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.StepAnalysis;
+import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.clock.ClockSegments;
+import io.tokenstair.job.layer.LayerCount;
+import io.tokenstair.job.request.LifetimeState;
+import io.tokenstair.job.request.PendingToken;
+import io.tokenstair.job.request.RandomClients;
+import io.tokenstair.job.request.RequestBuffer;
+import io.tokenstair.job.request.RequestInput;
+import io.tokenstair.job.request.RequestScript;
+import io.tokenstair.job.request.RequestState;
+import io.tokenstair.job.request.SequenceLife;
+import io.tokenstair.job.request.SlowGroup;
+import io.tokenstair.job.rule.RuleMatch;
+import io.tokenstair.job.step.EngineBuffer;
+import io.tokenstair.job.step.EngineState;
+import io.tokenstair.job.step.HostThreads;
+import io.tokenstair.job.step.PrefillStep;
+import io.tokenstair.job.step.PrefixBlocks;
+import io.tokenstair.job.step.RandomEngine;
+import io.tokenstair.job.step.SequenceFact;
+import io.tokenstair.job.step.SequenceName;
+import io.tokenstair.job.step.SequenceState;
+import io.tokenstair.job.step.SlowToken;
+import io.tokenstair.job.step.SortedWindow;
+import io.tokenstair.job.step.StepTimeModel;
+import io.tokenstair.job.step.TokenBatch;
+import io.tokenstair.milestone.Milestone;
+import java.io.IOException;
+import java.util.List;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.types.PojoTestUtils;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What crosses operators or is kept as state has a serializer of its own or Flink's for POJOs, down to its last field. */
+class StateTypesTest {
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                EngineRecord.class,
+                EngineBuffer.class,
+                EngineState.class,
+                SequenceState.class,
+                SequenceName.class,
+                SequenceFact.class,
+                SlowToken.class,
+                SortedWindow.class,
+                StepTimeModel.State.class,
+                HostThreads.class,
+                PrefillStep.class,
+                PrefixBlocks.class,
+                ClockSegments.class,
+                RequestBuffer.class,
+                RequestState.class,
+                LifetimeState.class,
+                SequenceLife.class,
+                SlowGroup.class,
+                PendingToken.class,
+                LayerCount.class,
+                RuleMatch.class,
+                TokenAnalysis.class,
+                RequestAnalysis.class,
+                StepAnalysis.class,
+                Finding.class,
+                LayerReport.class,
+                Milestone.class
+            })
+    void isAPojoWithoutKryo(Class<?> type) {
+        PojoTestUtils.assertSerializedAsPojoWithoutKryo(type);
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {RequestInput.class, TokenBatch.class})
+    void hasASerializerOfItsOwn(Class<?> type) {
+        assertThat(serializer(type).getClass().getPackageName()).startsWith("io.tokenstair");
+    }
+
+    @Test
+    void inputsOfRequestsComeBackAsTheyWere() throws IOException {
+        TypeSerializer<RequestInput> serializer = serializer(RequestInput.class);
+        List<RequestScript> scripts =
+                RandomClients.scripts(RandomEngine.script(1, 400).told(), 1);
+        for (RequestScript script : scripts) {
+            for (RequestInput input : script.inputs()) {
+                RequestInput back = backAndForth(serializer, input);
+                // Tokens stay packed until they are asked for, and may travel on as they are.
+                assertThat(back)
+                        .usingRecursiveComparison()
+                        .ignoringFields("tokens", "packed", "packedFrom")
+                        .isEqualTo(input);
+                for (RequestInput arrived : List.of(back, backAndForth(serializer, back))) {
+                    assertThat(arrived.tokens()).usingRecursiveComparison().isEqualTo(input.tokens());
+                    assertThat(arrived.fact).usingRecursiveComparison().isEqualTo(input.fact);
+                }
+            }
+        }
+    }
+
+    @Test
+    void anOpenBatchComesBackWithRoomToGrow() throws IOException {
+        TokenBatch open = new TokenBatch();
+        open.tokenIndex[0] = 7;
+        open.count = 1;
+        TokenBatch back = backAndForth(serializer(TokenBatch.class), open);
+
+        assertThat(back).usingRecursiveComparison().isEqualTo(open);
+        assertThat(back.tokenIndex).hasSize(TokenBatch.CAPACITY);
+    }
+
+    @Test
+    void aSerializersCopyIsOneOfItsOwn() {
+        TokenBatch open = new TokenBatch();
+        TokenBatch copy = serializer(TokenBatch.class).copy(open);
+        open.tokenIndex[0] = 7;
+        open.count = 1;
+
+        assertThat(copy.count).isZero();
+        assertThat(copy.tokenIndex[0]).isZero();
+    }
+
+    private static <T> TypeSerializer<T> serializer(Class<T> type) {
+        SerializerConfigImpl config = new SerializerConfigImpl();
+        config.setGenericTypes(false);
+        return TypeInformation.of(type).createSerializer(config);
+    }
+
+    private static <T> T backAndForth(TypeSerializer<T> serializer, T value) throws IOException {
+        DataOutputSerializer first = new DataOutputSerializer(64);
+        serializer.serialize(value, first);
+        // As between two machines: copied from view to view, read by another instance.
+        DataOutputSerializer second = new DataOutputSerializer(64);
+        serializer.copy(new DataInputDeserializer(first.getCopyOfBuffer()), second);
+        assertThat(second.getCopyOfBuffer()).isEqualTo(first.getCopyOfBuffer());
+        return serializer.duplicate().deserialize(new DataInputDeserializer(second.getCopyOfBuffer()));
+    }
+}

@@ -1,0 +1,205 @@
+package io.tokenstair.job.request;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.job.step.EngineScript;
+import io.tokenstair.job.step.RandomEngine;
+import io.tokenstair.milestone.Milestone;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
+import org.apache.flink.util.OutputTag;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The operator around the life of a request: whatever the arrival, it says what the life says of the ordered inputs. */
+class AnalyseRequestsHarnessTest {
+    private static final int STEPS = 300;
+    private static final long MILLIS = 1_000_000;
+
+    private static KeyedOneInputStreamOperatorTestHarness<String, RequestInput, TokenAnalysis> harness(
+            @Nullable OperatorSubtaskState restored) throws Exception {
+        KeyedOneInputStreamOperatorTestHarness<String, RequestInput, TokenAnalysis> harness =
+                new KeyedOneInputStreamOperatorTestHarness<>(
+                        new KeyedProcessOperator<>(new AnalyseRequests()), input -> input.requestId, Types.STRING);
+        ((SerializerConfigImpl) harness.getExecutionConfig().getSerializerConfig()).setGenericTypes(false);
+        harness.setup();
+        if (restored != null) {
+            harness.initializeState(restored);
+        }
+        harness.open();
+        return harness;
+    }
+
+    private static void take(
+            KeyedOneInputStreamOperatorTestHarness<String, RequestInput, TokenAnalysis> harness, Lived lived) {
+        harness.extractOutputValues().forEach(lived::token);
+        harness.getOutput().clear();
+        side(harness, AnalyseRequests.REQUESTS, lived::request);
+        side(harness, AnalyseRequests.FINDINGS, lived::finding);
+        side(harness, AnalyseRequests.MILESTONES, lived::milestone);
+    }
+
+    private static <T> void side(
+            KeyedOneInputStreamOperatorTestHarness<String, RequestInput, TokenAnalysis> harness,
+            OutputTag<T> tag,
+            Consumer<T> taker) {
+        Queue<StreamRecord<T>> queue = harness.getSideOutput(tag);
+        if (queue != null) {
+            queue.forEach(record -> taker.accept(record.getValue()));
+            queue.clear();
+        }
+    }
+
+    private static List<String> sorted(Lived lived) {
+        return lived.said().stream().sorted().toList();
+    }
+
+    /** What the lives say of the ordered inputs, each key for itself. */
+    private static Lived direct(List<RequestScript> scripts) {
+        Lived all = new Lived();
+        for (RequestScript script : scripts) {
+            Lived lived = script.lived();
+            lived.tokens.forEach(all::token);
+            lived.requests.forEach(all::request);
+            lived.findings.forEach(all::finding);
+            lived.milestones.forEach(all::milestone);
+        }
+        return all;
+    }
+
+    /** The inputs of all, each up to two seconds later than it should be: an engine's timeline speaks behind its events. */
+    private static List<RequestInput> shuffled(List<RequestScript> scripts, Random random) {
+        List<RequestInput> inputs = new ArrayList<>();
+        scripts.forEach(script -> inputs.addAll(script.inputs()));
+        List<Long> arrivals = new ArrayList<>();
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < inputs.size(); i++) {
+            arrivals.add(inputs.get(i).coarseEpochMillis + random.nextInt(2_000));
+            order.add(i);
+        }
+        Collections.shuffle(order, random);
+        order.sort(Comparator.comparing(arrivals::get));
+        return order.stream().map(inputs::get).toList();
+    }
+
+    private static Lived run(List<RequestInput> inputs, Random random, int restoreOneIn) throws Exception {
+        Lived lived = new Lived();
+        long[] earliestLeft = new long[inputs.size() + 1];
+        earliestLeft[inputs.size()] = Long.MAX_VALUE;
+        for (int i = inputs.size() - 1; i >= 0; i--) {
+            earliestLeft[i] = Math.min(earliestLeft[i + 1], inputs.get(i).coarseEpochMillis);
+        }
+        KeyedOneInputStreamOperatorTestHarness<String, RequestInput, TokenAnalysis> harness = harness(null);
+        for (int i = 0; i < inputs.size(); i++) {
+            harness.processElement(new StreamRecord<>(inputs.get(i), inputs.get(i).coarseEpochMillis));
+            if (random.nextInt(10) == 0 && earliestLeft[i + 1] != Long.MAX_VALUE) {
+                harness.processWatermark(earliestLeft[i + 1] + AnalyseRequests.HOLD_MILLIS - 1);
+            }
+            if (restoreOneIn > 0 && random.nextInt(restoreOneIn) == 0) {
+                OperatorSubtaskState snapshot = harness.snapshot(i, i);
+                take(harness, lived);
+                harness.close();
+                harness = harness(snapshot);
+            }
+        }
+        harness.processWatermark(Long.MAX_VALUE);
+        take(harness, lived);
+        assertThat(harness.numKeyedStateEntries()).isZero();
+        assertThat(harness.numEventTimeTimers()).isZero();
+        harness.close();
+        return lived;
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void arrivalOrderWithinTheHoldMakesNoDifference(long seed) throws Exception {
+        List<RequestScript> scripts =
+                RandomClients.scripts(RandomEngine.script(seed, STEPS).told(), seed);
+        Random random = new Random(seed);
+
+        assertThat(sorted(run(shuffled(scripts, random), random, 0))).isEqualTo(sorted(direct(scripts)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {4, 5, 6})
+    void aRestoreMakesNoDifference(long seed) throws Exception {
+        List<RequestScript> scripts =
+                RandomClients.scripts(RandomEngine.script(seed, STEPS).told(), seed);
+        Random random = new Random(seed);
+
+        assertThat(sorted(run(shuffled(scripts, random), random, 200))).isEqualTo(sorted(direct(scripts)));
+    }
+
+    @Test
+    void tokensComeAHoldBehindTheWatermarkThoughTheirRequestWasSilentForLonger() throws Exception {
+        EngineScript engine = new EngineScript().queue("x", 64).idle(20_000 * MILLIS);
+        engine.step().prefill("x", 64).run();
+        for (int i = 1; i < 100; i++) {
+            engine.step().decode("x").late(1_000 * MILLIS).run();
+        }
+        RequestScript script = new RequestScript("x").engine(engine.told());
+        try (var harness = harness(null)) {
+            for (RequestInput input : script.inputs()) {
+                harness.processWatermark(input.coarseEpochMillis - 1);
+                harness.processElement(new StreamRecord<>(input, input.coarseEpochMillis));
+            }
+            // Only what is younger than the hold, and its grid, is missing.
+            assertThat(harness.extractOutputValues().size()).isBetween(93, 98);
+            assertThat(harness.numEventTimeTimers()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void nothingIsLeftOfARequestOnceItsMemoryHasPassed() throws Exception {
+        EngineScript engine = new EngineScript().start(64, "x").decode(9, "x").finish("x", "length");
+        RequestScript script = new RequestScript("x")
+                .sent(MILLIS)
+                .engine(engine.told())
+                .delivered(engine.told(), 0, "x", MILLIS)
+                .ended(engine.nowNanos() + 2 * MILLIS, "complete");
+        long closed = EngineScript.coarseEpochMillis(engine.nowNanos() + 2 * MILLIS) + RequestLife.GRACE_MILLIS;
+        try (var harness = harness(null)) {
+            for (RequestInput input : script.inputs()) {
+                harness.processElement(new StreamRecord<>(input, input.coarseEpochMillis));
+            }
+            harness.processWatermark(closed + AnalyseRequests.HOLD_MILLIS + 1_000);
+            Lived lived = new Lived();
+            take(harness, lived);
+            assertThat(lived.requests).hasSize(1);
+            assertThat(lived.tokens).hasSize(10);
+            assertThat(harness.numKeyedStateEntries()).isEqualTo(2);
+
+            harness.processWatermark(closed + RequestLife.MEMORY_MILLIS + AnalyseRequests.HOLD_MILLIS + 1_000);
+            assertThat(harness.numKeyedStateEntries()).isZero();
+            assertThat(harness.numEventTimeTimers()).isZero();
+        }
+    }
+
+    @Test
+    void everyOutputIsThere() throws Exception {
+        List<RequestScript> scripts =
+                RandomClients.scripts(RandomEngine.script(9, STEPS).told(), 9);
+        Random random = new Random(9);
+        Lived lived = run(shuffled(scripts, random), random, 0);
+
+        assertThat(lived.requests).extracting(RequestAnalysis::requestId).hasSameSizeAs(scripts);
+        assertThat(lived.findings).extracting(Finding::findingId).doesNotHaveDuplicates();
+        assertThat(lived.milestones).extracting(Milestone::requestId).doesNotContainNull();
+    }
+}

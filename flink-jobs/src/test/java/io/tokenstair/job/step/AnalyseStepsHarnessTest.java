@@ -1,0 +1,190 @@
+package io.tokenstair.job.step;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tokenstair.event.EventHeader;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.EngineRecord;
+import io.tokenstair.job.request.RequestInput;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The operator around the timeline: whatever the arrival, it says what the timeline says of the ordered events. */
+class AnalyseStepsHarnessTest {
+    private static final int STEPS = 300;
+    private static final int LATENESS_MILLIS = 2_000;
+
+    private static KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness(
+            boolean sortedInput, @Nullable OperatorSubtaskState restored) throws Exception {
+        KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness =
+                new KeyedOneInputStreamOperatorTestHarness<>(
+                        new KeyedProcessOperator<>(new AnalyseSteps(sortedInput)),
+                        record -> record.engineId,
+                        Types.STRING);
+        ((SerializerConfigImpl) harness.getExecutionConfig().getSerializerConfig()).setGenericTypes(false);
+        harness.setup();
+        if (restored != null) {
+            harness.initializeState(restored);
+        }
+        harness.open();
+        return harness;
+    }
+
+    private static EngineRecord record(LoggedEvent event) {
+        EventHeader header = event.header();
+        EngineRecord record = new EngineRecord();
+        record.engineId = EngineScript.ENGINE;
+        record.coarseEpochMillis = header.coarseEpochMillis() == null ? Long.MAX_VALUE : header.coarseEpochMillis();
+        record.collectorId = header.collectorId();
+        record.collectorEpoch = header.collectorEpoch();
+        record.sequence = header.sequence();
+        record.bytes = EventCodec.encode(event);
+        return record;
+    }
+
+    private static List<EngineRecord> records(EngineScript engine) {
+        return new ArrayList<>(
+                engine.events().stream().map(AnalyseStepsHarnessTest::record).toList());
+    }
+
+    /** The same records, each up to the lateness bound later than it should be. */
+    private static List<EngineRecord> shuffled(List<EngineRecord> records, Random random) {
+        List<Long> arrivals = new ArrayList<>();
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < records.size(); i++) {
+            arrivals.add(records.get(i).coarseEpochMillis + random.nextInt(LATENESS_MILLIS));
+            order.add(i);
+        }
+        Collections.shuffle(order, random);
+        order.sort(Comparator.comparing(arrivals::get));
+        return order.stream().map(records::get).toList();
+    }
+
+    private static void take(
+            KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness, Told told) {
+        for (RequestInput input : harness.extractOutputValues()) {
+            if (input.tokens != null) {
+                told.tokens(input.tokens);
+            } else if (input.fact != null) {
+                told.fact(input.fact);
+            }
+        }
+        harness.getOutput().clear();
+        if (harness.getSideOutput(AnalyseSteps.STEPS) != null) {
+            harness.getSideOutput(AnalyseSteps.STEPS).forEach(step -> told.step(step.getValue()));
+            harness.getSideOutput(AnalyseSteps.STEPS).clear();
+        }
+    }
+
+    /** Feeds records; the watermark goes on as far as no later record is before it. Restored from snapshots now and then. */
+    private static Told run(List<EngineRecord> records, Random random, int restoreOneIn) throws Exception {
+        Told told = new Told();
+        long[] earliestLeft = new long[records.size() + 1];
+        earliestLeft[records.size()] = Long.MAX_VALUE;
+        for (int i = records.size() - 1; i >= 0; i--) {
+            earliestLeft[i] = Math.min(earliestLeft[i + 1], records.get(i).coarseEpochMillis);
+        }
+        KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness = harness(false, null);
+        for (int i = 0; i < records.size(); i++) {
+            harness.processElement(new StreamRecord<>(records.get(i), records.get(i).coarseEpochMillis));
+            if (random.nextInt(10) == 0 && earliestLeft[i + 1] != Long.MAX_VALUE) {
+                harness.processWatermark(earliestLeft[i + 1] - 1);
+            }
+            if (restoreOneIn > 0 && random.nextInt(restoreOneIn) == 0) {
+                OperatorSubtaskState snapshot = harness.snapshot(i, i);
+                take(harness, told);
+                harness.close();
+                harness = harness(false, snapshot);
+            }
+        }
+        harness.processWatermark(Long.MAX_VALUE);
+        take(harness, told);
+        assertThat(harness.numKeyedStateEntries()).isZero();
+        assertThat(harness.numEventTimeTimers()).isZero();
+        harness.close();
+        return told;
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void arrivalOrderWithinTheLatenessBoundMakesNoDifference(long seed) throws Exception {
+        EngineScript engine = RandomEngine.script(seed, STEPS);
+        Random random = new Random(seed);
+
+        assertThat(run(shuffled(records(engine), random), random, 0).said())
+                .isEqualTo(engine.told().said());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {5, 6, 7})
+    void aRestoreMakesNoDifference(long seed) throws Exception {
+        EngineScript engine = RandomEngine.script(seed, STEPS);
+        Random random = new Random(seed);
+
+        assertThat(run(shuffled(records(engine), random), random, 150).said())
+                .isEqualTo(engine.told().said());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {8, 9})
+    void batchSaysTheSame(long seed) throws Exception {
+        EngineScript engine = RandomEngine.script(seed, STEPS);
+        List<EngineRecord> records = records(engine);
+        // Batch sorts by event time and leaves ties as they fall.
+        Collections.shuffle(records, new Random(seed));
+        records.sort(Comparator.comparingLong(record -> record.coarseEpochMillis));
+        Told told = new Told();
+        try (var harness = harness(true, null)) {
+            for (EngineRecord record : records) {
+                harness.processElement(new StreamRecord<>(record, record.coarseEpochMillis));
+            }
+            harness.processWatermark(Long.MAX_VALUE);
+            take(harness, told);
+            assertThat(harness.numKeyedStateEntries()).isZero();
+        }
+
+        assertThat(told.said()).isEqualTo(engine.told().said());
+    }
+
+    @Test
+    void undatedEventsAreJudgedAtTheEndInTheirOrder() throws Exception {
+        EngineScript engine = new EngineScript().undated().start(64, "a").decode(30, "a");
+
+        assertThat(run(records(engine), new Random(1), 0).said())
+                .isEqualTo(engine.told().said());
+    }
+
+    @Test
+    void anEventIsDrainedWithinATenthOfASecondOfTheWatermark() throws Exception {
+        EngineScript engine = new EngineScript().start(64, "a");
+        EngineScript ahead = new EngineScript().idle(60_000_000_000L).queue("far", 64);
+        try (var harness = harness(false, null)) {
+            // A partition that is far ahead must not hold back what a slower one brings.
+            for (EngineScript script : List.of(ahead, engine)) {
+                for (EngineRecord record : records(script)) {
+                    record.collectorEpoch = script == ahead ? 2 : 1;
+                    harness.processElement(new StreamRecord<>(record, record.coarseEpochMillis));
+                }
+            }
+            harness.processWatermark(EngineScript.coarseEpochMillis(engine.nowNanos()) + 101);
+
+            assertThat(harness.extractOutputValues())
+                    .extracting(input -> input.requestId)
+                    .contains("a");
+        }
+    }
+}
