@@ -61,7 +61,8 @@ public final class RequestLife {
     private static final int DELIVERY_WARM = 16;
     private static final int GROWTH_TOKENS = 200;
     private static final double GROWTH_SHARE = 0.15;
-    private static final double GROWTH_CORRELATION = 0.7;
+    private static final double GROWTH_CORRELATION = 0.4;
+    private static final double GROWTH_ERRORS = 20;
     private static final int MAX_UNMATCHED = 3_000_000;
 
     /** What a token may miss: number 1 the steps, 2 core records, 4 the client, and their sums. */
@@ -549,7 +550,9 @@ public final class RequestLife {
         sequence.kvReported |= (token.flags & TokenBatch.KV_REPORTED) != 0;
         sequence.multiToken |= (token.flags & TokenBatch.SEVERAL) != 0;
         if (token.tokenIndex == 0 && token.gapNanos != null && token.referenceNanos != null) {
-            sequence.firstLostNanos = token.gapNanos - token.referenceNanos;
+            // What a lost prefix cost is in the computing of the prompt, not in the wait before it.
+            Long prefill = token.part(Part.PREFILL.ordinal());
+            sequence.firstLostNanos = Math.min(token.gapNanos - token.referenceNanos, prefill == null ? 0 : prefill);
         }
         if (token.tokenIndex > 0 && token.gapNanos != null) {
             sequence.gapSumNanos += token.gapNanos;
@@ -1097,8 +1100,16 @@ public final class RequestLife {
         double correlation = xy / StrictMath.sqrt(xx * yy);
         double atStart = meanY + slopeMicros * (sequence.growthLeastContext - meanX);
         double rise = slopeMicros * (sequence.growthMostContext - sequence.growthLeastContext);
-        boolean modelAgrees = sequence.residentNanosPerToken / 1e3 >= 0.5 * slopeMicros;
-        if (atStart <= 0 || rise < GROWTH_SHARE * atStart || correlation < GROWTH_CORRELATION || !modelAgrees) {
+        double residuals = (1 - correlation * correlation) * yy;
+        double slopeErrors =
+                residuals <= 0 ? Double.MAX_VALUE : slopeMicros / StrictMath.sqrt(residuals / (n - 2) / xx);
+        double modelShare = slopeMicros <= 0 ? 0 : sequence.residentNanosPerToken / 1e3 / slopeMicros;
+        boolean modelAgrees = modelShare >= 0.5 && modelShare <= 2;
+        if (atStart <= 0
+                || rise < GROWTH_SHARE * atStart
+                || slopeErrors < GROWTH_ERRORS
+                || correlation < GROWTH_CORRELATION
+                || !modelAgrees) {
             return;
         }
         requestCauses.add(Cause.CONTEXT_GROWTH);

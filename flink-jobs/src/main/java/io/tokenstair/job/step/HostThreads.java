@@ -8,9 +8,6 @@ import io.tokenstair.event.HostSampled;
  * timeline asks forward only.
  */
 public class HostThreads {
-    /** A thread that moved less than this share of a sample interval did not run. */
-    private static final double STALL_SHARE = 0.05;
-
     private static final int KEPT = 256;
 
     /** One thread's samples. */
@@ -18,7 +15,6 @@ public class HostThreads {
         public long[] stampNanos = new long[KEPT];
         public long[] waitNanos = new long[KEPT];
         public long[] activeNanos = new long[KEPT];
-        public double[] stalledNanos = new double[KEPT];
         public int count;
         public int head;
 
@@ -30,20 +26,12 @@ public class HostThreads {
         }
 
         void add(long stamp, long onCore, long wait) {
-            double stalled = 0;
-            if (count > 0) {
-                int last = at(0);
-                long interval = stamp - stampNanos[last];
-                if (interval <= 0) {
-                    return;
-                }
-                long moved = onCore + wait - activeNanos[last];
-                stalled = stalledNanos[last] + (moved < STALL_SHARE * interval ? interval : 0);
+            if (count > 0 && stamp <= latestNanos()) {
+                return;
             }
             stampNanos[head] = stamp;
             waitNanos[head] = wait;
             activeNanos[head] = onCore + wait;
-            stalledNanos[head] = stalled;
             head = (head + 1) % KEPT;
             count = Math.min(count + 1, KEPT);
         }
@@ -52,15 +40,19 @@ public class HostThreads {
             return count == 0 ? Long.MIN_VALUE : stampNanos[at(0)];
         }
 
-        /** Running total at a stamp, NaN outside the kept samples. */
+        /**
+         * Running total of waiting, or of stalling, at a stamp; NaN outside the kept samples. Stalling is the time that the thread
+         * neither ran nor was ready: the clock less both. The kernel books a wait when it ends, so single sample intervals say
+         * little and only differences over a whole gap are used.
+         */
         double total(long stamp, boolean stalled) {
             for (int age = 0; age + 1 < count; age++) {
                 int after = at(age);
                 int before = at(age + 1);
                 if (stampNanos[before] <= stamp && stamp <= stampNanos[after]) {
                     double share = (double) (stamp - stampNanos[before]) / (stampNanos[after] - stampNanos[before]);
-                    double from = stalled ? stalledNanos[before] : waitNanos[before];
-                    double to = stalled ? stalledNanos[after] : waitNanos[after];
+                    double from = stalled ? stampNanos[before] - activeNanos[before] : waitNanos[before];
+                    double to = stalled ? stampNanos[after] - activeNanos[after] : waitNanos[after];
                     return from + share * (to - from);
                 }
             }

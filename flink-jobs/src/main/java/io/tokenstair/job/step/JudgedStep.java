@@ -29,8 +29,10 @@ final class JudgedStep {
     double prefillNanos;
     double recomputeNanos;
     double spreadNanos;
-    /** Time that threads on the critical path stood ready without a core; NaN where no core record covers the step. */
+    /** Time that engine core and worker stood ready without a core, together; NaN where no core record covers the step. */
     double coreWaitNanos = Double.NaN;
+    /** The same of whoever was on the critical path, interpolated between samples. */
+    double criticalWaitNanos = Double.NaN;
     /** Time the engine core neither ran nor was ready. */
     double engineStallNanos;
     /** The same of the worker, while the model ran. */

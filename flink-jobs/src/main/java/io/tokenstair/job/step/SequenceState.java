@@ -25,6 +25,7 @@ public class SequenceState {
     /** NaN once a step of the gap has no core record. */
     public double coreWaitNanos;
 
+    public double criticalWaitNanos;
     public double engineStallNanos;
     public double workerStallNanos;
     public long queueWaitNanos;

@@ -75,7 +75,17 @@ public final class StepTimeModel {
 
     /** Learns from a step. */
     public static void learn(State state, StepLoad load, long stepNanos) {
-        double observed = stepNanos;
+        learn(state, load, stepNanos, 0);
+    }
+
+    /**
+     * Learns from a step.
+     *
+     * @param leastNanos a step shorter than this counts as this long: with two steps in flight the second may end right after a first
+     *     that came late, and weighing relative errors would let such a step outweigh all others
+     */
+    public static void learn(State state, StepLoad load, long stepNanos, long leastNanos) {
+        double observed = Math.max(stepNanos, leastNanos);
         boolean decodeOnly = load.promptTokens() == 0;
         if (state.steps >= WARM_STEPS && (decodeOnly || isWarmForPrompts(state))) {
             double predicted = predictNanos(state, load);

@@ -23,11 +23,11 @@ final class TokenJudge {
     /** Residuals that make a spread. */
     private static final int SPREAD_STEPS = 8;
 
+    /** Share of what is to be explained that a pause must cover. */
+    private static final double PAUSE_SHARE = 0.8;
+
     /** A pause must cover at least this many sample intervals: one alone may be a sleep between two steps. */
     private static final int PAUSE_PERIODS = 3;
-
-    /** The model must run for this many sample intervals before its time is told from the rest of the step. */
-    private static final int SPLIT_PERIODS = 3;
 
     /** A thread that usually stalls for more than this share of a step sleeps by design: its stall says nothing. */
     private static final double SLEEPER_SHARE = 0.1;
@@ -115,6 +115,7 @@ final class TokenJudge {
         }
         long previous = judged.endNanos - judged.intervalNanos;
         judged.coreWaitNanos = threads.coreWaitNanos(judged.endNanos) - threads.coreWaitNanos(previous);
+        judged.criticalWaitNanos = judged.coreWaitNanos;
         judged.engineStallNanos = threads.engine.during(previous, judged.endNanos, true);
         if (step.scheduleEndNanos() == null || step.updateStartNanos() == null) {
             return;
@@ -125,13 +126,9 @@ final class TokenJudge {
             return;
         }
         judged.workerStallNanos = threads.worker.during(modelStart, modelEnd, true);
-        boolean split = threads.engine.count > 0
-                && threads.worker.count > 0
-                && modelEnd - modelStart >= SPLIT_PERIODS * threads.periodNanos();
-        if (split) {
-            // Only who is on the critical path costs the step time: the worker while the model runs, else the engine
-            // core.
-            judged.coreWaitNanos = threads.worker.during(modelStart, modelEnd, false)
+        if (threads.engine.count > 0 && threads.worker.count > 0) {
+            // The worker is on the critical path while the model runs, the engine core is outside.
+            judged.criticalWaitNanos = threads.worker.during(modelStart, modelEnd, false)
                     + threads.engine.during(previous, judged.endNanos, false)
                     - threads.engine.during(modelStart, modelEnd, false);
         }
@@ -212,6 +209,7 @@ final class TokenJudge {
         }
         sequence.ownSteps++;
         sequence.coreWaitNanos += judged.coreWaitNanos;
+        sequence.criticalWaitNanos += judged.criticalWaitNanos;
         sequence.engineStallNanos += judged.engineStallNanos;
         sequence.workerStallNanos += judged.workerStallNanos;
         sequence.ownStepNanos += Math.max(0, judged.endNanos - Math.max(judged.beginNanos, last));
@@ -279,7 +277,8 @@ final class TokenJudge {
                 state.workerStallWindow.add(StrictMath.round(judged.workerStallNanos));
             }
         }
-        StepTimeModel.learn(state.model, judged.load, judged.stepNanos);
+        long usual = state.gapWindow.size() == 0 ? 0 : state.gapWindow.median();
+        StepTimeModel.learn(state.model, judged.load, judged.stepNanos, usual / 2);
     }
 
     /** Forgets what a sequence gathered: its next gap begins. */
@@ -308,6 +307,7 @@ final class TokenJudge {
             sequence.preempted = false;
         }
         sequence.coreWaitNanos = 0;
+        sequence.criticalWaitNanos = 0;
         sequence.engineStallNanos = 0;
         sequence.workerStallNanos = 0;
     }
@@ -494,23 +494,23 @@ final class TokenJudge {
         long left = remaining;
         if (left > 0 && hostCovered) {
             // A paused engine first: what other threads do meanwhile is not on the critical path.
-            if (isPause(sequence.engineStallNanos, state.engineStallWindow, beyond)) {
-                long part = Math.min(left, StrictMath.round(sequence.engineStallNanos));
-                assign(Part.HOST_PAUSE, part);
-                left -= part;
-            }
+            left -= pause(sequence, sequence.engineStallNanos, state.engineStallWindow, left, beyond);
             long usual = state.coreWaitWindow.size() == 0 ? 0 : state.coreWaitWindow.median();
+            // The sample period is longer than most steps, so worker and engine core count together ...
             long waited = StrictMath.round(sequence.coreWaitNanos) - usual * Math.max(1, sequence.ownSteps);
             if (left > 0 && waited > 0 && 2 * waited >= beyond) {
-                long part = Math.min(left, waited);
-                assign(Part.HOST_CONTENTION, part);
-                left -= part;
+                boolean computed =
+                        sequence.otherPrefillTokens + sequence.otherRecomputeTokens + sequence.ownRecomputeTokens > 0;
+                // ... but beside work that took its own time only the wait on the critical path may be charged.
+                long charged =
+                        computed ? Math.min(waited, Math.max(0, StrictMath.round(sequence.criticalWaitNanos))) : waited;
+                long part = Math.min(left, charged);
+                if (part > 0) {
+                    assign(Part.HOST_CONTENTION, part);
+                    left -= part;
+                }
             }
-            if (left > 0 && isPause(sequence.workerStallNanos, state.workerStallWindow, beyond)) {
-                long part = Math.min(left, StrictMath.round(sequence.workerStallNanos));
-                assign(Part.HOST_PAUSE, part);
-                left -= part;
-            }
+            left -= pause(sequence, sequence.workerStallNanos, state.workerStallWindow, left, beyond);
         }
         if (left > 0 && sequence.idleNanos > 0) {
             long usualIdle = state.idleWindow.size() == 0 ? 0 : state.idleWindow.median();
@@ -523,13 +523,28 @@ final class TokenJudge {
         return left;
     }
 
-    private boolean isPause(double stalledNanos, SortedWindow usual, long beyond) {
-        boolean sleeper = usual.size() > 0
-                && state.gapWindow.size() > 0
-                && usual.median() > SLEEPER_SHARE * state.gapWindow.median();
-        return !sleeper
-                && stalledNanos >= 0.8 * beyond
-                && stalledNanos >= (double) PAUSE_PERIODS * state.threads.periodNanos();
+    /** Assigns a pause where a thread stalled, beyond what it usually does, for most of what is to be explained; returns it. */
+    private long pause(SequenceState sequence, double stalledNanos, SortedWindow usual, long left, long beyond) {
+        if (left <= 0 || mask(Part.HOST_PAUSE)) {
+            return 0;
+        }
+        long usualNanos = usual.size() == 0 ? 0 : Math.max(0, usual.median());
+        boolean sleeper = state.gapWindow.size() > 0 && usualNanos > SLEEPER_SHARE * state.gapWindow.median();
+        double stalled = stalledNanos - (double) usualNanos * Math.max(1, sequence.ownSteps);
+        // NaN where no core record covers the gap: no comparison holds.
+        boolean paused = !sleeper
+                && stalled >= PAUSE_SHARE * beyond
+                && stalled >= (double) PAUSE_PERIODS * state.threads.periodNanos();
+        if (!paused) {
+            return 0;
+        }
+        long part = Math.min(left, StrictMath.round(stalled));
+        assign(Part.HOST_PAUSE, part);
+        return part;
+    }
+
+    private boolean mask(Part part) {
+        return (mask & 1 << part.ordinal()) != 0;
     }
 
     // ---- the cause

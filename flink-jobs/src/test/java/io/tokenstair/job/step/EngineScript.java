@@ -43,7 +43,9 @@ public final class EngineScript {
     public enum Threads {
         RUN,
         STAND_READY,
-        STAND_STILL
+        STAND_STILL,
+        /** The engine core is stopped; the worker spins and has to wait for a core. */
+        ENGINE_STILL_WORKER_READY
     }
 
     private static final class Sequence {
@@ -70,6 +72,7 @@ public final class EngineScript {
     private boolean undated;
     private long onCoreNanos;
     private long coreWaitNanos;
+    private long workerWaitNanos;
     private long nextHostNanos;
     private long kvUsedBlocks = 100;
     private long kvTotalBlocks = 10_000;
@@ -491,7 +494,14 @@ public final class EngineScript {
             for (String role : List.of("engine", "worker")) {
                 events.add(new LoggedEvent(
                         new EventHeader("host-a", 1, hostSequence++, CLOCK, nowNanos, coarseEpochMillis(nowNanos)),
-                        new HostSampled("host-a", role, "main", onCoreNanos, coreWaitNanos, 0L, ENGINE)));
+                        new HostSampled(
+                                "host-a",
+                                role,
+                                "main",
+                                onCoreNanos,
+                                role.equals("worker") ? workerWaitNanos : coreWaitNanos,
+                                0L,
+                                ENGINE)));
             }
             nextHostNanos += HOST_PERIOD_NANOS;
         }
@@ -502,6 +512,7 @@ public final class EngineScript {
         long nanos = until - nowNanos;
         onCoreNanos += threads == Threads.RUN ? nanos : 0;
         coreWaitNanos += threads == Threads.STAND_READY ? nanos : 0;
+        workerWaitNanos += threads == Threads.STAND_READY || threads == Threads.ENGINE_STILL_WORKER_READY ? nanos : 0;
         nowNanos = until;
     }
 

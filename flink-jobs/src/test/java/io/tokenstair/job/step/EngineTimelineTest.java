@@ -436,6 +436,20 @@ class EngineTimelineTest {
     }
 
     @Test
+    void anEngineThatIsStoppedIsAPauseWhateverItsWorkerWaitsFor() {
+        EngineScript engine = warm(new EngineScript().hostSampled());
+        engine.step()
+                .decode("a", "b")
+                .late(120 * MILLIS, Threads.ENGINE_STILL_WORKER_READY)
+                .run();
+        engine.decode(5, "a", "b");
+
+        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+
+        assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
+    }
+
+    @Test
     void noStepWasInFlight() {
         EngineScript engine = warm();
         engine.idle(60 * MILLIS).decode(1, "a", "b");

@@ -69,9 +69,22 @@ class HostThreadsTest {
         sample(threads, "engine", 3 * PERIOD, PERIOD + 2_000, 0);
         sample(threads, "engine", 4 * PERIOD, 2 * PERIOD, 0);
 
-        assertThat(threads.engine.total(PERIOD, true)).isZero();
-        assertThat(threads.engine.total(3 * PERIOD, true)).isEqualTo(2.0 * PERIOD);
-        assertThat(threads.engine.total(4 * PERIOD, true)).isEqualTo(2.0 * PERIOD);
+        assertThat(threads.engine.during(0, PERIOD, true)).isZero();
+        assertThat(threads.engine.during(PERIOD, 3 * PERIOD, true)).isEqualTo(2.0 * PERIOD - 2_000);
+        assertThat(threads.engine.during(3 * PERIOD, 4 * PERIOD, true)).isEqualTo(2_000);
+    }
+
+    @Test
+    void aWaitThatTheKernelBooksAtItsEndIsNoStall() {
+        HostThreads threads = new HostThreads();
+        sample(threads, "engine", 0, 0, 0);
+        sample(threads, "engine", PERIOD, PERIOD, 0);
+        sample(threads, "engine", 2 * PERIOD, PERIOD, 0);
+        sample(threads, "engine", 3 * PERIOD, PERIOD, 0);
+        sample(threads, "engine", 4 * PERIOD, PERIOD, 3 * PERIOD);
+
+        assertThat(threads.engine.during(0, 4 * PERIOD, true)).isZero();
+        assertThat(threads.engine.during(0, 4 * PERIOD, false)).isEqualTo(3.0 * PERIOD);
     }
 
     @Test

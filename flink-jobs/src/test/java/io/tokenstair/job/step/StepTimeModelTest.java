@@ -60,6 +60,16 @@ class StepTimeModelTest {
     }
 
     @Test
+    void aStepThatEndsRightAfterALateOneDoesNotOutweighTheOthers() {
+        StepTimeModel.State model = new StepTimeModel.State();
+        StepLoad load = StepLoad.decodeOnly(4, 2_000);
+        for (int i = 0; i < 200; i++) {
+            StepTimeModel.learn(model, load, i % 5 == 0 ? 300_000 : 13_000_000, 6_500_000);
+        }
+        assertThat(StepTimeModel.predictNanos(model, load)).isBetween(9e6, 13.5e6);
+    }
+
+    @Test
     void neverExpectsLessThanNothing() {
         Random random = new Random(1);
         StepTimeModel.State model = new StepTimeModel.State();
