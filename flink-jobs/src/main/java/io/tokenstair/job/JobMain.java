@@ -12,6 +12,7 @@ import io.tokenstair.job.source.FolderLogSource;
 import io.tokenstair.job.source.KafkaLogSource;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.source.RawRecordTypeInfo;
+import io.tokenstair.job.step.EngineRecord;
 import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.rule.library.RuleLibrary;
 import java.io.IOException;
