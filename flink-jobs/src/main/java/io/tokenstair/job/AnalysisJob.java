@@ -14,6 +14,7 @@ import io.tokenstair.job.rule.RuleMatches;
 import io.tokenstair.job.sink.ArchiveSinks;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.step.AnalyseSteps;
+import io.tokenstair.job.step.EngineRecord;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.rule.bound.BoundRule;
 import java.nio.file.Path;

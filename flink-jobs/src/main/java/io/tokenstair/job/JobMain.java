@@ -12,12 +12,12 @@ import io.tokenstair.job.source.FolderLogSource;
 import io.tokenstair.job.source.KafkaLogSource;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.source.RawRecordTypeInfo;
+import io.tokenstair.job.step.EngineRecord;
 import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.rule.library.RuleLibrary;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.net.URI;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,6 +52,7 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND")
 public final class JobMain implements Callable<Integer> {
     private static final int USAGE = 2;
+    private static final Pattern KAFKA_ADDRESS = Pattern.compile("kafka://([^\\s/]+:\\d{1,5})/([\\w.-]{1,249})");
     private static final Duration CHECKPOINT_INTERVAL = Duration.ofSeconds(10);
 
     @Spec
@@ -244,13 +245,13 @@ public final class JobMain implements Callable<Integer> {
                 requireLog(folder);
                 return once ? FolderLogSource.bounded(folder) : FolderLogSource.unbounded(folder);
             }
-            URI address = URI.create(from);
-            String topic = address.getPath() == null ? "" : address.getPath().replaceFirst("^/", "");
-            if (address.getHost() == null || address.getPort() < 0 || topic.isEmpty()) {
+            Matcher address = KAFKA_ADDRESS.matcher(from);
+            if (!address.matches()) {
                 throw new IllegalArgumentException(
                         "Cannot read the address " + from + ": give kafka://host:port/topic");
             }
-            String servers = address.getHost() + ":" + address.getPort();
+            String servers = address.group(1);
+            String topic = address.group(2);
             return once
                     ? KafkaLogSource.bounded(servers, topic, new Properties())
                     : KafkaLogSource.unbounded(servers, topic, new Properties());

@@ -12,6 +12,7 @@ import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
 import io.tokenstair.job.source.HeaderPeek;
 import io.tokenstair.job.source.RawRecord;
+import io.tokenstair.job.step.EngineRecord;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.functions.ProcessFunction;
 import org.apache.flink.util.Collector;

@@ -10,6 +10,7 @@ import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.source.RawRecord;
+import io.tokenstair.job.step.EngineRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

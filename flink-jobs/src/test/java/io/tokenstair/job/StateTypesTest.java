@@ -20,6 +20,7 @@ import io.tokenstair.job.request.SequenceLife;
 import io.tokenstair.job.request.SlowGroup;
 import io.tokenstair.job.rule.RuleMatch;
 import io.tokenstair.job.step.EngineBuffer;
+import io.tokenstair.job.step.EngineRecord;
 import io.tokenstair.job.step.EngineState;
 import io.tokenstair.job.step.HostThreads;
 import io.tokenstair.job.step.PrefillStep;

@@ -3,7 +3,6 @@ package io.tokenstair.job.step;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
-import io.tokenstair.job.EngineRecord;
 import io.tokenstair.job.request.RequestInput;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,5 @@
 package io.tokenstair.job.step;
 
-import io.tokenstair.job.EngineRecord;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,7 +3,6 @@ package io.tokenstair.job.capture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.archive.result.Finding;
-import io.tokenstair.job.EngineRecord;
 import io.tokenstair.job.JobEnvironment;
 import io.tokenstair.job.RouteRecords;
 import io.tokenstair.job.sink.ArchiveSinks;
@@ -11,6 +10,7 @@ import io.tokenstair.job.source.ArchiveSource;
 import io.tokenstair.job.source.FolderLogSource;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.source.RawRecordTypeInfo;
+import io.tokenstair.job.step.EngineRecord;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.TreeSet;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
-import io.tokenstair.job.EngineRecord;
 import io.tokenstair.job.request.RequestInput;
 import java.util.ArrayList;
 import java.util.Collections;

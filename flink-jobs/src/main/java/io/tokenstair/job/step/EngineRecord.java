@@ -1,4 +1,4 @@
-package io.tokenstair.job;
+package io.tokenstair.job.step;
 
 import java.util.Comparator;
 
