@@ -93,8 +93,8 @@ class RequestInputSerializerTest {
     void nonsenseIsRefused() {
         assertThatThrownBy(() -> serializer.deserialize(new DataInputDeserializer(new byte[] {0x7f, 0, 0, 0, 0})))
                 .isInstanceOf(IOException.class);
-        assertThatThrownBy(() ->
-                        serializer.deserialize(new DataInputDeserializer(new byte[] {0, 0, 0, 5, 1, 0, 0, 0, 9})))
+        assertThatThrownBy(
+                        () -> serializer.deserialize(new DataInputDeserializer(new byte[] {0, 0, 0, 5, 1, 0, 0, 0, 9})))
                 .isInstanceOf(IOException.class);
     }
 
