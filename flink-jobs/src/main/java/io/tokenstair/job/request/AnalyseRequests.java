@@ -104,7 +104,16 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
             (input.coarseEpochMillis <= complete ? due : later).add(input);
         }
         due.sort(RequestInput.ORDER);
+        RequestInput before = null;
         for (RequestInput input : due) {
+            if (before != null
+                    && input.event != null
+                    && before.event != null
+                    && RequestInput.ORDER.compare(before, input) == 0) {
+                // The same event again: a log or an archive that was written twice.
+                continue;
+            }
+            before = input;
             life.accept(input);
         }
         buffer.inputs = later;

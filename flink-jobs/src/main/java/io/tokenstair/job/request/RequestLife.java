@@ -26,6 +26,7 @@ import io.tokenstair.job.staircase.StaircaseVerdict;
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.SequenceName;
 import io.tokenstair.job.step.SlowToken;
+import io.tokenstair.job.step.SortedWindow;
 import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.milestone.MilestoneKind;
@@ -50,7 +51,7 @@ public final class RequestLife {
     public static final long GAP_MILLIS = 600_000;
 
     /** How long the number of uses of an id is remembered after the last one closed, in event time. */
-    public static final long MEMORY_MILLIS = 3_600_000;
+    public static final long MEMORY_MILLIS = 24 * 3_600_000L;
 
     /** How well an observer's coarse wall reading places its clock: a millisecond, and one more for a reading held back. */
     public static final long COARSE_BOUND_NANOS = 2_000_000;
@@ -59,6 +60,8 @@ public final class RequestLife {
     private static final int FIRST_HELD_UNTIL = 32;
 
     private static final int DELIVERY_WARM = 16;
+    private static final int STREAM_WARM = 16;
+    private static final int STREAM_GAPS = 4_096;
     private static final int GROWTH_TOKENS = 200;
     private static final double GROWTH_SHARE = 0.15;
     private static final double GROWTH_CORRELATION = 0.4;
@@ -720,7 +723,7 @@ public final class RequestLife {
             long count = chunks.get(chunkAt + 1);
             if (token.tokenIndex >= first + count) {
                 chunkAt += 3;
-                deliveredOnly(lifetime, sequence, first, count, chunks.get(chunkAt - 1));
+                deliveredOnly(lifetime, sequence, first, count, chunks.get(chunkAt - 1), null);
             } else if (token.tokenIndex < first) {
                 tokenAt++;
                 send(lifetime, sequence, token);
@@ -764,8 +767,17 @@ public final class RequestLife {
 
     /** Tokens that no engine record made: their gaps are differences of arrivals. */
     private void deliveredOnly(
-            LifetimeState lifetime, SequenceLife sequence, long first, long count, long arrivedNanos) {
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            long first,
+            long count,
+            long arrivedNanos,
+            @Nullable SortedWindow usual) {
         for (long i = 0; i < count; i++) {
+            if (first + i < sequence.nextSentIndex) {
+                // A chunk that came twice, or behind one that was sent after it: its token has been said.
+                continue;
+            }
             PendingToken token = new PendingToken();
             token.tokenIndex = (int) (first + i);
             token.gapBasis = "delivered";
@@ -779,6 +791,9 @@ public final class RequestLife {
             if (token.gapNanos != null) {
                 token.partMask = 1 << Part.UNEXPLAINED.ordinal();
                 token.partNanos = new long[] {token.gapNanos};
+                if (usual != null && token.tokenIndex > 0 && i == 0) {
+                    judgeByStream(lifetime, sequence, token, count, usual);
+                }
                 if (token.tokenIndex > 0) {
                     sequence.gapSumNanos += token.gapNanos;
                     sequence.gapCount++;
@@ -797,7 +812,52 @@ public final class RequestLife {
         sequence.lastArrivedNanos = arrivedNanos;
     }
 
+    /** Gaps per token of a stream that no engine record made, as far as there are enough to call one of them unusual. */
+    private static @Nullable SortedWindow usualGaps(List<Long> chunks) {
+        int gaps = chunks.size() / 3 - 1;
+        if (gaps < STREAM_WARM) {
+            return null;
+        }
+        SortedWindow usual = new SortedWindow(Math.min(gaps, STREAM_GAPS));
+        for (int i = 3; i < chunks.size() && usual.size() < STREAM_GAPS; i += 3) {
+            usual.add((chunks.get(i + 2) - chunks.get(i - 1)) / Math.max(1, chunks.get(i + 1)));
+        }
+        return usual;
+    }
+
+    /** Without steps a token can be slow against its own stream; nothing can say why. */
+    private static void judgeByStream(
+            LifetimeState lifetime, SequenceLife sequence, PendingToken token, long count, SortedWindow usual) {
+        if (token.gapNanos == null) {
+            return;
+        }
+        long gap = token.gapNanos;
+        long reference = usual.median();
+        token.referenceNanos = reference;
+        token.partMask = 1 << Part.REFERENCE.ordinal() | 1 << Part.UNEXPLAINED.ordinal();
+        token.partNanos = new long[] {reference, gap - reference};
+        double limit = StrictMath.max(0.15 * reference, 4 * 1.4826 * usual.medianAbsoluteDeviation());
+        if (lifetime.warmup || (double) gap / count - reference <= limit) {
+            return;
+        }
+        SlowToken slow = new SlowToken();
+        slow.cause = Cause.UNRESOLVED_STALL.name();
+        slow.confidence = Confidence.UNRESOLVED.levelName();
+        slow.confidenceWhy = "no engine step was reported for this request";
+        slow.lostNanos = gap - reference;
+        slow.chain.add(String.format(
+                Locale.ROOT,
+                "Token %d arrived %.1f ms after the one before; usual in this stream are %.1f ms, and no engine step was reported"
+                        + " that could say why.",
+                token.tokenIndex,
+                gap / 1e6,
+                reference / 1e6));
+        token.slow = slow;
+        group(sequence, token, slow);
+    }
+
     private void send(LifetimeState lifetime, SequenceLife sequence, PendingToken token) {
+        sequence.nextSentIndex = Math.max(sequence.nextSentIndex, token.tokenIndex + 1);
         if (lifetime.warmup) {
             return;
         }
@@ -817,7 +877,8 @@ public final class RequestLife {
         SlowToken slow = token.slow;
         boolean miss = token.tokenIndex == 0 && isPrefixLost(sequence);
         TokenState tokenState;
-        if (token.stepId == null) {
+        boolean stepsLost = token.stepId == null || token.gapNanos == null;
+        if (stepsLost) {
             tokenState = TokenState.UNKNOWN;
         } else if ((token.flags & TokenBatch.RECOMPUTED) != 0) {
             tokenState = TokenState.RECOMPUTE;
@@ -830,9 +891,8 @@ public final class RequestLife {
         } else {
             tokenState = TokenState.STALLED;
         }
-        boolean cores = token.stepId == null || (token.flags & (TokenBatch.HOST_COVERED | TokenBatch.SEVERAL)) != 0;
-        List<String> missing =
-                MISSING_LAYERS.get((token.stepId == null ? 1 : 0) + (cores ? 0 : 2) + (lifetime.observed ? 0 : 4));
+        boolean cores = stepsLost || (token.flags & (TokenBatch.HOST_COVERED | TokenBatch.SEVERAL)) != 0;
+        List<String> missing = MISSING_LAYERS.get((stepsLost ? 1 : 0) + (cores ? 0 : 2) + (lifetime.observed ? 0 : 4));
         return new TokenAnalysis(
                 requestId,
                 lifetime.ordinal,
@@ -921,8 +981,9 @@ public final class RequestLife {
         sequence.undelivered.clear();
         List<Long> chunks = sequence.unmatched;
         boolean streamOnly = !chunks.isEmpty();
+        SortedWindow usual = sequence.fromEngine ? null : usualGaps(chunks);
         for (int i = 0; i < chunks.size(); i += 3) {
-            deliveredOnly(lifetime, sequence, chunks.get(i), chunks.get(i + 1), chunks.get(i + 2));
+            deliveredOnly(lifetime, sequence, chunks.get(i), chunks.get(i + 1), chunks.get(i + 2), usual);
         }
         chunks.clear();
         if (sequence.first != null) {

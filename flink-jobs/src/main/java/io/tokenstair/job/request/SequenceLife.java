@@ -27,6 +27,7 @@ public class SequenceLife {
 
     public long tokenCount;
     public int nextTokenIndex;
+    public int nextSentIndex;
     public boolean hole;
     public long firstEndNanos;
     public long lastEndNanos;

@@ -138,7 +138,13 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
         }
         due.sort(EngineRecord.ORDER);
         EngineTimeline timeline = new EngineTimeline(engine, new Shipping(context, out));
+        EngineRecord before = null;
         for (EngineRecord record : due) {
+            if (before != null && EngineRecord.ORDER.compare(before, record) == 0) {
+                // The same event again: a log or an archive that was written twice.
+                continue;
+            }
+            before = record;
             try {
                 timeline.accept(EventCodec.decode(record.bytes), record.bytes);
             } catch (WireException e) {

@@ -14,8 +14,9 @@ import java.util.regex.Pattern;
  * @param unique what tells two uses of one id apart; the whole id where the engine adds nothing
  */
 public record EngineRequestName(String requestId, int promptIndex, int choice, String unique) {
-    private static final Pattern COMPLETION = Pattern.compile("(?:(\\d{1,6})_)?cmpl-(.+)-(\\d{1,6})-([0-9a-f]{8})");
-    private static final Pattern CHAT = Pattern.compile("(?:(\\d{1,6})_)?chatcmpl-(.+)-([0-9a-f]{8})");
+    private static final Pattern COMPLETION =
+            Pattern.compile("(?:(\\d{1,6})_)?cmpl-(.+)-(\\d{1,6})-([0-9a-f]{8})", Pattern.DOTALL);
+    private static final Pattern CHAT = Pattern.compile("(?:(\\d{1,6})_)?chatcmpl-(.+)-([0-9a-f]{8})", Pattern.DOTALL);
 
     /** Reads an engine's id. */
     public static EngineRequestName of(String engineRequestId) {

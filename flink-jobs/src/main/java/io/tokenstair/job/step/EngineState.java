@@ -19,6 +19,8 @@ public class EngineState {
     public String engineId = "";
     public String clockId = "";
     public String handleSpace = "";
+    public String clockSpace = "";
+    public String hostSpace = "";
     public Map<Integer, SequenceState> sequences = new HashMap<>();
     public Map<String, Integer> handleByName = new HashMap<>();
     public List<Integer> waiting = new ArrayList<>();

@@ -68,12 +68,19 @@ public final class EngineTimeline {
         }
         Event event = logged.event();
         if (event instanceof HostSampled sample) {
+            String hostSpace = header.collectorId() + '/' + header.collectorEpoch();
+            if (!hostSpace.equals(state.hostSpace)) {
+                state.hostSpace = hostSpace;
+                state.threads = new HostThreads();
+            }
             if (header.clockNanos() != null) {
                 state.threads.accept(sample, header.clockNanos(), header.eventId());
             }
             drain(state.latestCoarseMillis);
         } else if (event instanceof ClockSampled sample) {
-            if (state.clock.fromClockId.isEmpty()) {
+            String clockSpace = header.collectorId() + '/' + header.collectorEpoch();
+            if (!clockSpace.equals(state.clockSpace)) {
+                state.clockSpace = clockSpace;
                 state.clock = ClockSegments.between(sample.localClockId(), sample.remoteClockId());
             }
             state.clock.accept(sample);
@@ -417,6 +424,11 @@ public final class EngineTimeline {
         }
         long end = step.updateEndNanos();
         long start = step.scheduleStartNanos() == null ? Long.MIN_VALUE : step.scheduleStartNanos();
+        if (state.lastEndKnown && step.stepId() > state.lastStepId + 1) {
+            // Steps in between were lost: what the engine did since the last one is not known, least of all that it was
+            // idle.
+            state.lastEndKnown = false;
+        }
         long previous = state.lastEndKnown ? state.lastEndNanos : start == Long.MIN_VALUE ? end : start;
         long begin = Math.max(start, previous);
         long stepNanos = end - begin;
@@ -564,6 +576,10 @@ public final class EngineTimeline {
             }
             int first =
                     rows.firstTokenIndex(i) == SequenceRows.ABSENT ? sequence.nextTokenIndex : rows.firstTokenIndex(i);
+            if (first > sequence.nextTokenIndex) {
+                // The step that made the token before was lost: there is no end to measure this gap from.
+                sequence.lastKnown = false;
+            }
             for (int k = 0; k < tokens; k++) {
                 TokenBatch batch = sequence.open;
                 if (batch == null) {

@@ -587,7 +587,7 @@ final class TokenJudge {
         slow.culpritRequestId = culprit(cause, judged, sequence);
         Confidence confidence = confidence(cause, promptsKnown, sequence);
         slow.confidence = confidence.levelName();
-        slow.confidenceWhy = why(cause, confidence, promptsKnown);
+        slow.confidenceWhy = why(cause, confidence, promptsKnown, sequence);
         evidenceIds(slow, judged, sequence);
         new Narrative(slow, parts, mask).tell(cause, judged, sequence, gap, expected, tokenIndex, state);
         return slow;
@@ -629,13 +629,16 @@ final class TokenJudge {
         };
     }
 
-    private static String why(Cause cause, Confidence confidence, boolean promptsKnown) {
+    private static String why(Cause cause, Confidence confidence, boolean promptsKnown, SequenceState sequence) {
         if (confidence == Confidence.UNRESOLVED) {
             return "no record of this engine names a mechanism for the largest part";
         }
         if (confidence == Confidence.CONSISTENT_WITH) {
             return switch (cause) {
-                case PREEMPTION -> "the request ran out of blocks by its own allocation, or no preemption record came";
+                case PREEMPTION ->
+                    sequence.preemptedEventId.isEmpty()
+                            ? "it was computed again, but no preemption record came"
+                            : "preemption record; it ran out of blocks by its own allocation, the culprit is the largest other holder";
                 case HOST_GAP -> "step records bracket the time; nothing says what the engine did in it";
                 case BATCH_GROWTH, CONTEXT_GROWTH -> "the model of this engine explains it; no record of a mechanism";
                 default -> promptsKnown ? "the parts are close" : "the model is still cold";

@@ -32,6 +32,11 @@ final class CaptureClock {
         return new CaptureClock(null);
     }
 
+    /** When the capture was recorded, in epoch seconds; 1 when nothing dates it. */
+    long recordedSeconds() {
+        return reference == null ? 1 : Math.max(1, reference.wallMillis() / 1_000);
+    }
+
     static CaptureClock of(List<StampPair> pairs) {
         if (pairs.isEmpty()) {
             return unknown();

@@ -64,7 +64,7 @@ final class CaptureImport {
         try (EventSpools spools = new EventSpools(log)) {
             for (int i = 0; i < folders.size(); i++) {
                 String label = folders.size() == 1 ? "" : i + "/";
-                read(new CaptureFolder(folders.get(i), label), CaptureIdentity.of(i, folders.size()), spools);
+                read(new CaptureFolder(folders.get(i), label), i, folders.size(), spools);
             }
             spools.write();
         }
@@ -98,8 +98,7 @@ final class CaptureImport {
         }
     }
 
-    private void read(CaptureFolder capture, CaptureIdentity identity, EventSpools spools) throws IOException {
-        CollectorSpool importEvents = collector(spools, COLLECTOR, identity);
+    private void read(CaptureFolder capture, int index, int captures, EventSpools spools) throws IOException {
         CaptureMeta meta = CaptureMeta.UNKNOWN;
         String metaProblem = null;
         try {
@@ -108,6 +107,8 @@ final class CaptureImport {
             metaProblem = e.reason();
         }
         CaptureClock clock = CaptureClock.sample(capture, meta);
+        CaptureIdentity identity = CaptureIdentity.of(index, captures, clock.recordedSeconds());
+        CollectorSpool importEvents = collector(spools, COLLECTOR, identity);
         if (metaProblem != null) {
             LayerReader reader = reader("meta", capture, clock, importEvents);
             reader.rejected(META_FILE, null, metaProblem, null);

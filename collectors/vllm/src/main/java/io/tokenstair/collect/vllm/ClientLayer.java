@@ -12,11 +12,13 @@ import io.tokenstair.event.RequestReceived;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +37,10 @@ final class ClientLayer {
     private final CaptureClock clock;
     private final CollectorSpool events;
     private final Map<String, OpenRecord> openByRequest = new LinkedHashMap<>();
+    /** What was read, so that a line that comes again does not count its tokens again. */
+    private final Set<String> requestsRead = new HashSet<>();
+
+    private final Set<Long> eventsRead = new HashSet<>();
 
     private static final class OpenRecord {
         private final @Nullable Long wallMillis;
@@ -85,6 +91,9 @@ final class ClientLayer {
         String requestId = line.id("req");
         long sentNanos = clock.clockNanos(line, "send_mono_ns");
         Long sentWallMillis = clock.wallMillis(line, "send_wall_ns", sentNanos);
+        if (!requestsRead.add(sentNanos + " " + requestId)) {
+            throw line.refuse("req", "this request, sent at the same instant, was read before");
+        }
         Long endNanos = clock.optionalClockNanos(line, "end_mono_ns");
         if (endNanos != null && endNanos < sentNanos) {
             throw line.refuse("end_mono_ns", endNanos + " lies before send_mono_ns, " + sentNanos);
@@ -151,6 +160,10 @@ final class ClientLayer {
         Long wallMillis = clock.wallMillis(line, "wall_ns", arrivedNanos);
         int chunkIndex = line.count("ev");
         int sizeBytes = line.count("bytes");
+        // Request, number and arrival to the nanosecond in one number: two events that share it are one.
+        if (!eventsRead.add((arrivedNanos * 1_000_003L + chunkIndex) * 1_000_003L + requestId.hashCode())) {
+            throw line.refuse("ev", "this event, arrived at the same instant, was read before");
+        }
         if (!line.has("choice")) {
             if (!line.has("done") && !line.has("final_usage") && !line.has("error_type")) {
                 throw line.refuse("choice", "missing, and the event is neither the usage, the end nor an error");

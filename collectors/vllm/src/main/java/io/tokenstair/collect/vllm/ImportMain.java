@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -22,10 +23,21 @@ import picocli.CommandLine.Spec;
  * was rejected and {@code --strict} was given.
  */
 @Command(
-        name = "import",
-        description = "Turns recorded files into events in a folder log.",
+        name = "tokenstair import",
+        description = "Writes files you already have into the raw tables of an archive.",
+        customSynopsis = "tokenstair import FORMAT PATH... --archive DIR [--strict]",
         subcommands = ImportMain.VllmCapture.class,
-        synopsisSubcommandLabel = "FORMAT")
+        commandListHeading = "%nFormats:%n",
+        footer = {
+            "",
+            "The last line is: read R, accepted A, rejected J. What was rejected is in the",
+            "archive's table rejected, with its place and the reason.",
+            "Exit codes: 0 done; 2 wrong usage or unreadable input; 3 done, but input was",
+            "rejected and --strict was given.",
+            "",
+            "Example:",
+            "  tokenstair import vllm-capture captures/quiet --archive A"
+        })
 public final class ImportMain {
     /** Done. */
     static final int DONE = 0;
@@ -78,8 +90,11 @@ public final class ImportMain {
     /** The format {@code vllm-capture}. */
     @Command(
             name = "vllm-capture",
+            customSynopsis = "tokenstair import vllm-capture DIR... --archive DIR [--strict] [--debug]",
             description = {
-                "Imports folders with the recording of a vLLM run. Any file may be",
+                "Folders with the recording of a vLLM run.",
+                "",
+                "Any file of a recording may be",
                 "missing; each may be plain or gzipped (.gz).",
                 "",
                 "  steps.jsonl       engine steps: which step made each token, queueing,",
@@ -99,7 +114,7 @@ public final class ImportMain {
                 "generated text and token ids are not taken over.",
                 ""
             },
-            footer = {"", "Example:", "  import vllm-capture captures/quiet --log ./log"})
+            footer = {"", "Example:", "  tokenstair import vllm-capture captures/quiet --archive A"})
     static final class VllmCapture implements Callable<Integer> {
         @Spec
         private CommandSpec spec;
@@ -107,9 +122,14 @@ public final class ImportMain {
         @Parameters(arity = "1..*", paramLabel = "DIR", description = "Folders of captures.")
         private List<Path> folders;
 
+        @Option(names = "--archive", paramLabel = "DIR", description = "Archive to add to.")
+        @SuppressWarnings("UnusedVariable") // The launcher takes it: it archives what this command logged.
+        private @Nullable Path archive;
+
         @Option(
                 names = {"--log", "--to"},
                 required = true,
+                hidden = true,
                 paramLabel = "LOGDIR",
                 description = "Folder for the events; new.")
         private Path log;
@@ -117,7 +137,7 @@ public final class ImportMain {
         @Option(names = "--strict", description = "Exit with 3 when something was rejected.")
         private boolean strict;
 
-        @Option(names = "--summary", description = "End with the line: read R, accepted A, rejected J.")
+        @Option(names = "--summary", hidden = true, description = "End with the line: read R, accepted A, rejected J.")
         private boolean summary;
 
         @Option(names = "--debug", description = "Show stack traces.")

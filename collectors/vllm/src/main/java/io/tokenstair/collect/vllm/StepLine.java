@@ -82,6 +82,9 @@ record StepLine(
             @Nullable Integer totalTokens,
             @Nullable String finish) {}
 
+    /** A step that takes longer is no step of a working engine. */
+    private static final long LONGEST_STEP_NANOS = 3_600_000_000_000L;
+
     static StepLine parse(Fields step, CaptureClock clock) throws RejectedRecordException {
         long stepId = step.ordinal("step");
         long scheduleStart = clock.clockNanos(step, "sched_start_mono_ns");
@@ -101,6 +104,11 @@ record StepLine(
             previousName = "update_start_mono_ns";
         }
         refuseBefore(step, "update_end_mono_ns", updateEnd, previousName, previous);
+        if (updateEnd - scheduleStart > LONGEST_STEP_NANOS) {
+            throw step.refuse(
+                    "update_end_mono_ns",
+                    updateEnd + " lies more than an hour after sched_start_mono_ns, " + scheduleStart);
+        }
         for (String wall : List.of("sched_start_wall_ns", "sched_end_wall_ns")) {
             step.optionalStamp(wall);
         }
