@@ -8,6 +8,10 @@ import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.clock.ClockSegments;
+import io.tokenstair.event.EventFixtures;
+import io.tokenstair.event.EventKind;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.job.layer.LayerCount;
 import io.tokenstair.job.request.LifetimeState;
 import io.tokenstair.job.request.PendingToken;
@@ -19,6 +23,8 @@ import io.tokenstair.job.request.RequestState;
 import io.tokenstair.job.request.SequenceLife;
 import io.tokenstair.job.request.SlowGroup;
 import io.tokenstair.job.rule.RuleMatch;
+import io.tokenstair.job.sink.RawArchiveRow;
+import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.step.EngineBuffer;
 import io.tokenstair.job.step.EngineRecord;
 import io.tokenstair.job.step.EngineState;
@@ -108,6 +114,17 @@ class StateTypesTest {
                     assertThat(arrived.fact).usingRecursiveComparison().isEqualTo(input.fact);
                 }
             }
+        }
+    }
+
+    @Test
+    void recordsAndArchiveRowsComeBackAlsoWhereTheyAreLargerThanTheViewTheyAreCopiedInto() throws IOException {
+        for (EventKind kind : EventKind.values()) {
+            LoggedEvent event = new LoggedEvent(EventFixtures.header(3), EventFixtures.full(kind));
+            RawRecord record = RawRecord.of(EventCodec.encode(event), "log", 7);
+            assertThat(backAndForth(serializer(RawRecord.class), record)).isEqualTo(record);
+            RawArchiveRow row = new RawArchiveRow(kind.wireName(), event, true);
+            assertThat(backAndForth(serializer(RawArchiveRow.class), row)).isEqualTo(row);
         }
     }
 

@@ -85,7 +85,10 @@ public final class RawArchiveRowSerializer extends TypeSerializer<RawArchiveRow>
         target.writeBoolean(source.readBoolean());
         int length = length(source);
         target.writeInt(length);
-        target.write(source, length);
+        // Not target.write(source, length): Flink's view over a growing array does not grow there.
+        byte[] bytes = new byte[length];
+        source.readFully(bytes);
+        target.write(bytes);
     }
 
     @Override
