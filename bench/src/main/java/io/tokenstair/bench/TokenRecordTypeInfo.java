@@ -1,72 +1,26 @@
 package io.tokenstair.bench;
 
+import io.tokenstair.job.type.OwnSerializerTypeInfo;
 import java.lang.reflect.Type;
 import java.util.Map;
-import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInfoFactory;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
 /** The Flink type of {@link TokenRecord}. */
-public final class TokenRecordTypeInfo extends TypeInformation<TokenRecord> {
+public final class TokenRecordTypeInfo extends OwnSerializerTypeInfo<TokenRecord> {
     /** The one there is. */
     public static final TokenRecordTypeInfo INSTANCE = new TokenRecordTypeInfo();
 
-    private TokenRecordTypeInfo() {}
+    private static final long serialVersionUID = 1L;
 
-    @Override
-    public boolean isBasicType() {
-        return false;
+    private TokenRecordTypeInfo() {
+        super(TokenRecord.class);
     }
 
     @Override
-    public boolean isTupleType() {
-        return false;
-    }
-
-    @Override
-    public int getArity() {
-        return 1;
-    }
-
-    @Override
-    public int getTotalFields() {
-        return 1;
-    }
-
-    @Override
-    public Class<TokenRecord> getTypeClass() {
-        return TokenRecord.class;
-    }
-
-    @Override
-    public boolean isKeyType() {
-        return false;
-    }
-
-    @Override
-    public TypeSerializer<TokenRecord> createSerializer(SerializerConfig config) {
+    protected TypeSerializer<TokenRecord> newSerializer() {
         return new TokenRecordSerializer();
-    }
-
-    @Override
-    public String toString() {
-        return "TokenRecord";
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof TokenRecordTypeInfo;
-    }
-
-    @Override
-    public int hashCode() {
-        return TokenRecordTypeInfo.class.hashCode();
-    }
-
-    @Override
-    public boolean canEqual(Object other) {
-        return other instanceof TokenRecordTypeInfo;
     }
 
     /** Finds the type wherever Flink meets the class. */

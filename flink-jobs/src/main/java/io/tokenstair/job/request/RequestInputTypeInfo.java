@@ -1,72 +1,26 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.job.type.OwnSerializerTypeInfo;
 import java.lang.reflect.Type;
 import java.util.Map;
-import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInfoFactory;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
 /** The Flink type of {@link RequestInput}. */
-public final class RequestInputTypeInfo extends TypeInformation<RequestInput> {
+public final class RequestInputTypeInfo extends OwnSerializerTypeInfo<RequestInput> {
     /** The one there is. */
     public static final RequestInputTypeInfo INSTANCE = new RequestInputTypeInfo();
 
-    private RequestInputTypeInfo() {}
+    private static final long serialVersionUID = 1L;
 
-    @Override
-    public boolean isBasicType() {
-        return false;
+    private RequestInputTypeInfo() {
+        super(RequestInput.class);
     }
 
     @Override
-    public boolean isTupleType() {
-        return false;
-    }
-
-    @Override
-    public int getArity() {
-        return 1;
-    }
-
-    @Override
-    public int getTotalFields() {
-        return 1;
-    }
-
-    @Override
-    public Class<RequestInput> getTypeClass() {
-        return RequestInput.class;
-    }
-
-    @Override
-    public boolean isKeyType() {
-        return false;
-    }
-
-    @Override
-    public TypeSerializer<RequestInput> createSerializer(SerializerConfig config) {
+    protected TypeSerializer<RequestInput> newSerializer() {
         return new RequestInputSerializer();
-    }
-
-    @Override
-    public String toString() {
-        return "RequestInput";
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof RequestInputTypeInfo;
-    }
-
-    @Override
-    public int hashCode() {
-        return RequestInputTypeInfo.class.hashCode();
-    }
-
-    @Override
-    public boolean canEqual(Object other) {
-        return other instanceof RequestInputTypeInfo;
     }
 
     /** Finds the type wherever Flink meets the class. */

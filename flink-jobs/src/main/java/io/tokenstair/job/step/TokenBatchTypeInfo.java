@@ -1,72 +1,26 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.job.type.OwnSerializerTypeInfo;
 import java.lang.reflect.Type;
 import java.util.Map;
-import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInfoFactory;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
 /** The Flink type of {@link TokenBatch}. */
-public final class TokenBatchTypeInfo extends TypeInformation<TokenBatch> {
+public final class TokenBatchTypeInfo extends OwnSerializerTypeInfo<TokenBatch> {
     /** The one there is. */
     public static final TokenBatchTypeInfo INSTANCE = new TokenBatchTypeInfo();
 
-    private TokenBatchTypeInfo() {}
+    private static final long serialVersionUID = 1L;
 
-    @Override
-    public boolean isBasicType() {
-        return false;
+    private TokenBatchTypeInfo() {
+        super(TokenBatch.class);
     }
 
     @Override
-    public boolean isTupleType() {
-        return false;
-    }
-
-    @Override
-    public int getArity() {
-        return 1;
-    }
-
-    @Override
-    public int getTotalFields() {
-        return 1;
-    }
-
-    @Override
-    public Class<TokenBatch> getTypeClass() {
-        return TokenBatch.class;
-    }
-
-    @Override
-    public boolean isKeyType() {
-        return false;
-    }
-
-    @Override
-    public TypeSerializer<TokenBatch> createSerializer(SerializerConfig config) {
+    protected TypeSerializer<TokenBatch> newSerializer() {
         return new TokenBatchSerializer();
-    }
-
-    @Override
-    public String toString() {
-        return "TokenBatch";
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof TokenBatchTypeInfo;
-    }
-
-    @Override
-    public int hashCode() {
-        return TokenBatchTypeInfo.class.hashCode();
-    }
-
-    @Override
-    public boolean canEqual(Object other) {
-        return other instanceof TokenBatchTypeInfo;
     }
 
     /** Finds the type wherever Flink meets the class. */
