@@ -30,6 +30,8 @@ import org.junit.jupiter.api.Test;
 class ArchitectureTest {
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
+            // In a whole build the fixtures that modules share come as a jar of test classes.
+            .withImportOption(location -> !location.contains("-tests.jar"))
             .importPackages("io.tokenstair");
 
     /** The packages of token-events. */
