@@ -21,6 +21,7 @@ public class EngineState {
     public String handleSpace = "";
     public String clockSpace = "";
     public String hostSpace = "";
+    public String hostClockId = "";
     public Map<Integer, SequenceState> sequences = new HashMap<>();
     public Map<String, Integer> handleByName = new HashMap<>();
     public List<Integer> waiting = new ArrayList<>();

@@ -73,7 +73,9 @@ public final class EngineTimeline {
                 state.hostSpace = hostSpace;
                 state.threads = new HostThreads();
             }
-            if (header.clockNanos() != null) {
+            state.hostClockId = header.clockId();
+            boolean comparable = state.clockId.isEmpty() || state.clockId.equals(state.hostClockId);
+            if (header.clockNanos() != null && comparable) {
                 state.threads.accept(sample, header.clockNanos(), header.eventId());
             }
             drain(state.latestCoarseMillis);
@@ -181,7 +183,13 @@ public final class EngineTimeline {
     }
 
     private void handleSpace(EventHeader header) {
-        state.clockId = header.clockId();
+        if (!header.clockId().equals(state.clockId)) {
+            state.clockId = header.clockId();
+            if (!state.hostClockId.equals(state.clockId)) {
+                // Core records of another clock cannot be laid beside the engine's stamps.
+                state.threads = new HostThreads();
+            }
+        }
         if (header.collectorEpoch() == spaceEpoch && header.collectorId().equals(spaceCollectorId)) {
             return;
         }

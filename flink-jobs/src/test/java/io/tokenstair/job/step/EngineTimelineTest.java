@@ -7,6 +7,10 @@ import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.Part;
+import io.tokenstair.event.EventHeader;
+import io.tokenstair.event.HostSampled;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.job.step.EngineScript.Step;
 import io.tokenstair.job.step.EngineScript.Threads;
 import io.tokenstair.job.step.SequenceFact.Kind;
@@ -421,6 +425,38 @@ class EngineTimelineTest {
         assertThat(token.cause()).isEqualTo(Cause.HOST_CONTENTION);
         assertThat(token.is(TokenBatch.HOST_COVERED)).isTrue();
         assertThat(token.part(Part.HOST_CONTENTION)).isCloseTo(60 * MILLIS, within(6 * MILLIS));
+    }
+
+    @Test
+    void coreRecordsOfAnotherClockAreNoEvidence() {
+        EngineScript engine = warm(new EngineScript().hostSampled());
+        engine.step().decode("a", "b").late(60 * MILLIS, Threads.STAND_READY).run();
+        engine.decode(5, "a", "b");
+        EngineState state = new EngineState();
+        state.engineId = EngineScript.ENGINE;
+        Told told = new Told();
+        EngineTimeline timeline = new EngineTimeline(state, told);
+        for (LoggedEvent logged : engine.events()) {
+            EventHeader header = logged.header();
+            LoggedEvent event = logged.event() instanceof HostSampled
+                    ? new LoggedEvent(
+                            new EventHeader(
+                                    header.collectorId(),
+                                    header.collectorEpoch(),
+                                    header.sequence(),
+                                    "host-b/mono",
+                                    header.clockNanos(),
+                                    header.coarseEpochMillis()),
+                            logged.event())
+                    : logged;
+            timeline.accept(event, EventCodec.encode(event));
+        }
+        timeline.finish();
+
+        Token token = told.token("a", engine.madeTokens("a") - 6);
+
+        assertThat(token.cause()).isEqualTo(Cause.UNRESOLVED_STALL);
+        assertThat(token.is(TokenBatch.HOST_COVERED)).isFalse();
     }
 
     @Test
