@@ -35,6 +35,10 @@ final class JudgedStep {
     double criticalWaitNanos = Double.NaN;
     /** Time the engine core neither ran nor was ready. */
     double engineStallNanos;
+    /** Of {@link #coreWaitNanos}: what lies in the idle time before the step. */
+    double idleCoreWaitNanos;
+    /** Of {@link #engineStallNanos}: what lies in the idle time before the step. */
+    double idleEngineStallNanos;
     /** The same of the worker, while the model ran. */
     double workerStallNanos;
 

@@ -117,6 +117,10 @@ final class TokenJudge {
         judged.coreWaitNanos = threads.coreWaitNanos(judged.endNanos) - threads.coreWaitNanos(previous);
         judged.criticalWaitNanos = judged.coreWaitNanos;
         judged.engineStallNanos = threads.engine.during(previous, judged.endNanos, true);
+        if (judged.idleNanos > 0) {
+            judged.idleCoreWaitNanos = threads.coreWaitNanos(judged.beginNanos) - threads.coreWaitNanos(previous);
+            judged.idleEngineStallNanos = threads.engine.during(previous, judged.beginNanos, true);
+        }
         if (step.scheduleEndNanos() == null || step.updateStartNanos() == null) {
             return;
         }
@@ -199,6 +203,7 @@ final class TokenJudge {
     private void gather(JudgedStep judged, SequenceState sequence) {
         long last = sequence.lastKnown ? sequence.lastNanos : judged.beginNanos;
         long previous = judged.endNanos - judged.intervalNanos;
+        boolean first = !sequence.scheduled;
         if (sequence.scheduled) {
             sequence.idleNanos += Math.max(0, judged.beginNanos - Math.max(previous, last));
         } else {
@@ -208,9 +213,10 @@ final class TokenJudge {
             sequence.queuedShortOfBlocksNanos = state.blocksShortNanos - sequence.blocksShortAtLast;
         }
         sequence.ownSteps++;
-        sequence.coreWaitNanos += judged.coreWaitNanos;
-        sequence.criticalWaitNanos += judged.criticalWaitNanos;
-        sequence.engineStallNanos += judged.engineStallNanos;
+        // An engine that had nothing to do before a request came was no pause of that request.
+        sequence.coreWaitNanos += judged.coreWaitNanos - (first ? judged.idleCoreWaitNanos : 0);
+        sequence.criticalWaitNanos += judged.criticalWaitNanos - (first ? judged.idleCoreWaitNanos : 0);
+        sequence.engineStallNanos += judged.engineStallNanos - (first ? judged.idleEngineStallNanos : 0);
         sequence.workerStallNanos += judged.workerStallNanos;
         sequence.ownStepNanos += Math.max(0, judged.endNanos - Math.max(judged.beginNanos, last));
         if (judged.warm) {

@@ -428,6 +428,20 @@ class EngineTimelineTest {
     }
 
     @Test
+    void anEngineThatSleptBeforeARequestCameDidNotPauseIt() {
+        EngineScript engine = warm(new EngineScript().hostSampled());
+        engine.finish("a", "stop").finish("b", "stop").idle(500 * MILLIS, Threads.STAND_STILL);
+        engine.queue("c", 64);
+        engine.step().prefill("c", 64).late(20 * MILLIS, Threads.RUN).run();
+        engine.decode(5, "c");
+
+        Token token = engine.told().token("c", 0);
+
+        assertThat(token.part(Part.HOST_PAUSE)).isZero();
+        assertThat(token.cause()).isEqualTo(Cause.UNRESOLVED_STALL);
+    }
+
+    @Test
     void coreRecordsOfAnotherClockAreNoEvidence() {
         EngineScript engine = warm(new EngineScript().hostSampled());
         engine.step().decode("a", "b").late(60 * MILLIS, Threads.STAND_READY).run();
