@@ -46,15 +46,8 @@ class StreamBatchParityIT {
         TreeSet<String> tokens = new TreeSet<>();
         pure.tokens.values().forEach(token -> tokens.add(token.toString()));
         JobRuns first = null;
-        // Every parallelism of both modes on the runs with most to tell, the two modes at different ones elsewhere.
-        boolean every =
-                List.of("kv_pressure_preemption", "abort_and_n2", "async_order").contains(capture);
         for (int parallelism : new int[] {1, 2, 4}) {
             for (RuntimeExecutionMode mode : List.of(RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH)) {
-                if (!every && (parallelism == 1) != (mode == RuntimeExecutionMode.STREAMING)
-                        || !every && parallelism == 4) {
-                    continue;
-                }
                 Source<RawRecord, ?, ?> source =
                         mode == RuntimeExecutionMode.BATCH ? ArchiveSource.of(archive) : FolderLogSource.bounded(log);
                 JobRuns run = JobRuns.of(mode, parallelism, source, folder.resolve(mode + "-" + parallelism));
