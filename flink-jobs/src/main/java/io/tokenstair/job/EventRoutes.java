@@ -23,16 +23,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Where each kind of event goes: to its engine, to its request, or nowhere but the archive. */
-final class EventRoutes {
+public final class EventRoutes {
     private EventRoutes() {}
 
     /** The engine that must hear of an event, or null. */
-    static @Nullable String engineOf(Event event) {
+    public static @Nullable String engineOf(Event event) {
         return event.accept(ENGINE).orElse(null);
     }
 
     /** The request that must hear of an event, or null. */
-    static @Nullable String requestOf(Event event) {
+    public static @Nullable String requestOf(Event event) {
         return event.accept(REQUEST).orElse(null);
     }
 

@@ -19,7 +19,6 @@ public class LifetimeState {
     public @Nullable Long observerOffsetNanos;
 
     public @Nullable Long endedNanos;
-    public String sentEventId = "";
     public @Nullable Integer choicesCount;
     public @Nullable Long promptTokens;
     public @Nullable Integer priority;

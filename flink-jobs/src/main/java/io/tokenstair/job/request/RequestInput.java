@@ -1,9 +1,9 @@
 package io.tokenstair.job.request;
 
-import io.tokenstair.job.step.PackedBytes;
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.job.step.TokenBatchSerializer;
+import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import java.util.Comparator;
 import org.apache.flink.api.common.typeinfo.TypeInfo;

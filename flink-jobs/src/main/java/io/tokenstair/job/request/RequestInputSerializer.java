@@ -1,8 +1,8 @@
 package io.tokenstair.job.request;
 
-import io.tokenstair.job.step.PackedBytes;
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.TokenBatchSerializer;
+import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializer;

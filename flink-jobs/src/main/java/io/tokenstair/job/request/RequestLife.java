@@ -335,7 +335,6 @@ public final class RequestLife {
         lifetime.choicesCount = received.choicesCount();
         lifetime.promptTokens = received.promptTokens();
         lifetime.priority = received.priority();
-        lifetime.sentEventId = header.eventId();
         if (header.clockNanos() != null) {
             lifetime.sentNanos = header.clockNanos();
             lifetime.sentKnown = true;
@@ -386,7 +385,6 @@ public final class RequestLife {
                 sequence.firstArrivedNanos = chunk.arrivedNanos();
             }
             sequence.multiToken |= chunk.tokenCount() > 1;
-            sequence.deliveredTokens += chunk.tokenCount();
             if (sequence.unmatched.size() < MAX_UNMATCHED && chunk.firstTokenIndex() != null) {
                 sequence.unmatched.add((long) chunk.firstTokenIndex());
                 sequence.unmatched.add((long) chunk.tokenCount());
@@ -443,7 +441,6 @@ public final class RequestLife {
             }
             case FINISHED -> {
                 sequence.finished = true;
-                sequence.finishedTokens = fact.tokens;
                 String reason = fact.endReason == null ? "unknown" : fact.endReason;
                 sequence.endReason = reason.equals("aborted") ? "aborted-by-client" : reason;
                 if (fact.epochNanos != null) {
@@ -535,9 +532,6 @@ public final class RequestLife {
             return;
         }
         sequence.hole |= token.tokenIndex > sequence.nextTokenIndex;
-        if (sequence.tokenCount == 0) {
-            sequence.firstEndNanos = token.endNanos;
-        }
         sequence.tokenCount++;
         sequence.nextTokenIndex = token.tokenIndex + 1;
         sequence.lastEndNanos = token.endNanos;

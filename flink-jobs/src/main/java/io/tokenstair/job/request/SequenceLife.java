@@ -23,13 +23,11 @@ public class SequenceLife {
     public long resumedCachedTokens;
     public @Nullable String endReason;
     public boolean finished;
-    public @Nullable Long finishedTokens;
 
     public long tokenCount;
     public int nextTokenIndex;
     public int nextSentIndex;
     public boolean hole;
-    public long firstEndNanos;
     public long lastEndNanos;
     public @Nullable Long fromEpochNanos;
     public @Nullable Long toEpochNanos;
@@ -48,7 +46,6 @@ public class SequenceLife {
 
     public @Nullable Long firstArrivedNanos;
     public @Nullable Long lastArrivedNanos;
-    public long deliveredTokens;
     /** Epoch less clock of the stamps of this sequence's tokens. */
     public @Nullable Long epochOffsetNanos;
 

@@ -2,6 +2,7 @@ package io.tokenstair.job.sink;
 
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -11,8 +12,6 @@ import org.apache.flink.core.memory.DataOutputView;
 
 /** Carries archive rows where the sink is not chained: the table, the flag, and the event in its wire form. */
 public final class RawArchiveRowSerializer extends TypeSerializer<RawArchiveRow> {
-    private static final int MAX_BYTES = 64 << 20;
-
     @Override
     public boolean isImmutableType() {
         return true;
@@ -57,8 +56,7 @@ public final class RawArchiveRowSerializer extends TypeSerializer<RawArchiveRow>
     public RawArchiveRow deserialize(DataInputView source) throws IOException {
         String table = source.readUTF();
         boolean late = source.readBoolean();
-        byte[] event = new byte[length(source)];
-        source.readFully(event);
+        byte[] event = PackedBytes.read(source);
         try {
             return new RawArchiveRow(table, EventCodec.decode(event), late);
         } catch (WireException e) {
@@ -71,24 +69,11 @@ public final class RawArchiveRowSerializer extends TypeSerializer<RawArchiveRow>
         return deserialize(source);
     }
 
-    private static int length(DataInputView source) throws IOException {
-        int length = source.readInt();
-        if (length < 0 || length > MAX_BYTES) {
-            throw new IOException("Cannot read an archive row of " + length + " bytes");
-        }
-        return length;
-    }
-
     @Override
     public void copy(DataInputView source, DataOutputView target) throws IOException {
         target.writeUTF(source.readUTF());
         target.writeBoolean(source.readBoolean());
-        int length = length(source);
-        target.writeInt(length);
-        // Not target.write(source, length): Flink's view over a growing array does not grow there.
-        byte[] bytes = new byte[length];
-        source.readFully(bytes);
-        target.write(bytes);
+        PackedBytes.copy(source, target);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.tokenstair.job.source;
 
+import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -9,8 +10,6 @@ import org.apache.flink.core.memory.DataOutputView;
 
 /** Carries raw records between operators: fixed fields, two short strings, then the bytes in one piece. */
 public final class RawRecordSerializer extends TypeSerializer<RawRecord> {
-    private static final int MAX_BYTES = 64 << 20;
-
     @Override
     public boolean isImmutableType() {
         return false;
@@ -66,8 +65,7 @@ public final class RawRecordSerializer extends TypeSerializer<RawRecord> {
         record.sequence = source.readLong();
         record.origin = source.readUTF();
         record.collectorId = source.readUTF();
-        record.bytes = new byte[length(source)];
-        source.readFully(record.bytes);
+        record.bytes = PackedBytes.read(source);
         return record;
     }
 
@@ -75,14 +73,6 @@ public final class RawRecordSerializer extends TypeSerializer<RawRecord> {
     @Override
     public RawRecord deserialize(RawRecord reuse, DataInputView source) throws IOException {
         return deserialize(source);
-    }
-
-    private static int length(DataInputView source) throws IOException {
-        int length = source.readInt();
-        if (length < 0 || length > MAX_BYTES) {
-            throw new IOException("Cannot read a raw record of " + length + " bytes");
-        }
-        return length;
     }
 
     @Override
@@ -95,12 +85,7 @@ public final class RawRecordSerializer extends TypeSerializer<RawRecord> {
         target.writeLong(source.readLong());
         target.writeUTF(source.readUTF());
         target.writeUTF(source.readUTF());
-        int length = length(source);
-        target.writeInt(length);
-        // Not target.write(source, length): Flink's view over a growing array does not grow there.
-        byte[] bytes = new byte[length];
-        source.readFully(bytes);
-        target.write(bytes);
+        PackedBytes.copy(source, target);
     }
 
     @Override

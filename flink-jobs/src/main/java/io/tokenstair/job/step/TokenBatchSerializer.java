@@ -1,5 +1,6 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

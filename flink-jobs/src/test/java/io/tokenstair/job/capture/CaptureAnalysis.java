@@ -4,23 +4,10 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
-import io.tokenstair.event.ChunkDelivered;
-import io.tokenstair.event.ClockSampled;
-import io.tokenstair.event.EngineConfigured;
-import io.tokenstair.event.Event;
-import io.tokenstair.event.HostSampled;
-import io.tokenstair.event.IdAliased;
-import io.tokenstair.event.KvBlocksEvicted;
-import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.event.LoggedEvent;
-import io.tokenstair.event.RequestCompleted;
-import io.tokenstair.event.RequestFinished;
-import io.tokenstair.event.RequestPreempted;
-import io.tokenstair.event.RequestQueued;
-import io.tokenstair.event.RequestReceived;
-import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.EventRoutes;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.request.RequestLife;
 import io.tokenstair.job.request.RequestOutput;
@@ -38,7 +25,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A log through the pure analysis, without Flink: engines in log order, then every request over its sorted inputs. What the job does
@@ -59,7 +45,7 @@ final class CaptureAnalysis implements EngineOutput, RequestOutput {
         try (FolderLogReader reader = new FolderLogReader(log.resolve("partition-0000"), 0)) {
             for (byte[] bytes = reader.next(); bytes != null; bytes = reader.next()) {
                 LoggedEvent logged = EventCodec.decode(bytes);
-                String engineId = engineOf(logged.event());
+                String engineId = EventRoutes.engineOf(logged.event());
                 if (engineId != null) {
                     EngineTimeline engine = engines.get(engineId);
                     if (engine == null) {
@@ -70,7 +56,7 @@ final class CaptureAnalysis implements EngineOutput, RequestOutput {
                     }
                     engine.accept(logged, bytes);
                 }
-                String requestId = requestOf(logged.event());
+                String requestId = EventRoutes.requestOf(logged.event());
                 if (requestId != null) {
                     Long millis = logged.header().coarseEpochMillis();
                     analysis.input(RequestInput.observed(
@@ -90,47 +76,6 @@ final class CaptureAnalysis implements EngineOutput, RequestOutput {
             life.finish();
         }
         return analysis;
-    }
-
-    private static @Nullable String engineOf(Event event) {
-        if (event instanceof StepCompleted step) {
-            return step.engineId();
-        }
-        if (event instanceof RequestQueued queued) {
-            return queued.engineId();
-        }
-        if (event instanceof RequestPreempted preempted) {
-            return preempted.engineId();
-        }
-        if (event instanceof RequestFinished finished) {
-            return finished.engineId();
-        }
-        if (event instanceof KvBlocksStored stored) {
-            return stored.engineId();
-        }
-        if (event instanceof KvBlocksEvicted evicted) {
-            return evicted.engineId();
-        }
-        if (event instanceof EngineConfigured configured) {
-            return configured.engineId();
-        }
-        if (event instanceof HostSampled sampled) {
-            return sampled.engineId();
-        }
-        return event instanceof ClockSampled sampled ? sampled.engineId() : null;
-    }
-
-    private static @Nullable String requestOf(Event event) {
-        if (event instanceof RequestReceived received) {
-            return received.requestId();
-        }
-        if (event instanceof RequestCompleted completed) {
-            return completed.requestId();
-        }
-        if (event instanceof ChunkDelivered delivered) {
-            return delivered.requestId();
-        }
-        return event instanceof IdAliased aliased ? aliased.requestId() : null;
     }
 
     static String key(String requestId, int sequenceIndex, int tokenIndex) {

@@ -1,4 +1,4 @@
-package io.tokenstair.job.step;
+package io.tokenstair.job.type;
 
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
