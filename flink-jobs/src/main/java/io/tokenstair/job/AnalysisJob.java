@@ -85,7 +85,8 @@ public final class AnalysisJob {
                 .name("analyse-requests")
                 .uid("analyse-requests");
         DataStream<Milestone> milestones = tokens.getSideOutput(AnalyseRequests.MILESTONES);
-        DataStream<Finding> findings = tokens.getSideOutput(AnalyseRequests.FINDINGS);
+        DataStream<Finding> findings =
+                tokens.getSideOutput(AnalyseRequests.FINDINGS).union(steps.getSideOutput(AnalyseSteps.FINDINGS));
         if (!rules.isEmpty()) {
             DataStream<Milestone> shifted = milestones
                     .transform("shift-event-time", TypeInformation.of(Milestone.class), new ShiftEventTime())

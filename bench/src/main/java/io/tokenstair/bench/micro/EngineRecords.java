@@ -80,6 +80,11 @@ final class EngineRecords {
             public void step(StepAnalysis step) {
                 // Requests do not hear of steps.
             }
+
+            @Override
+            public void finding(Finding finding) {
+                // Nor of what is said of the engine.
+            }
         });
         return inputs;
     }
@@ -100,6 +105,11 @@ final class EngineRecords {
             @Override
             public void step(StepAnalysis step) {
                 hole.consume(step);
+            }
+
+            @Override
+            public void finding(Finding finding) {
+                hole.consume(finding);
             }
         };
     }

@@ -1,5 +1,6 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
@@ -28,6 +29,10 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
     /** Judged steps. */
     public static final OutputTag<StepAnalysis> STEPS =
             new OutputTag<>("steps", TypeInformation.of(StepAnalysis.class));
+
+    /** Findings of an engine as a whole. */
+    public static final OutputTag<Finding> FINDINGS =
+            new OutputTag<>("engine-findings", TypeInformation.of(Finding.class));
 
     private final boolean sortedInput;
     private transient ValueState<EngineBuffer> bufferState;
@@ -182,6 +187,11 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
         @Override
         public void step(StepAnalysis step) {
             context.output(STEPS, step);
+        }
+
+        @Override
+        public void finding(Finding finding) {
+            context.output(FINDINGS, finding);
         }
     }
 }

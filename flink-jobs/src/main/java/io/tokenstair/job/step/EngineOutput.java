@@ -1,5 +1,6 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.StepAnalysis;
 
 /** Where an engine's timeline puts what it concludes, in the order of the engine's own time. */
@@ -12,4 +13,7 @@ public interface EngineOutput {
 
     /** A judged step. */
     void step(StepAnalysis step);
+
+    /** Something that was concluded of the engine as a whole. */
+    void finding(Finding finding);
 }

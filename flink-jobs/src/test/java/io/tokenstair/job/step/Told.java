@@ -1,5 +1,6 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Part;
@@ -16,6 +17,7 @@ public final class Told implements EngineOutput {
     public final List<TokenBatch> batches = new ArrayList<>();
     public final List<SequenceFact> facts = new ArrayList<>();
     public final List<StepAnalysis> steps = new ArrayList<>();
+    public final List<Finding> findings = new ArrayList<>();
 
     /**
      * One token.
@@ -103,6 +105,11 @@ public final class Told implements EngineOutput {
         steps.add(step);
     }
 
+    @Override
+    public void finding(Finding finding) {
+        findings.add(finding);
+    }
+
     /** Everything that was said, whatever the order of sequences among each other. */
     public List<String> said() {
         List<String> said = new ArrayList<>();
@@ -114,6 +121,7 @@ public final class Told implements EngineOutput {
         facts.forEach(fact -> said.add(fact.kind + " " + fact.name.engineRequestId + " " + fact.clockNanos + " "
                 + fact.epochNanos + " " + fact.tokens + " " + fact.otherRequestId + " " + fact.stepId));
         steps.forEach(step -> said.add(step.toString()));
+        findings.forEach(finding -> said.add(finding.toString()));
         said.sort(null);
         tokens().forEach(token -> said.add(token.text()));
         return said;
