@@ -36,4 +36,10 @@ public class PendingToken {
         int bit = 1 << ordinal;
         return (partMask & bit) == 0 ? null : Long.valueOf(partNanos[Integer.bitCount(partMask & (bit - 1))]);
     }
+
+    /** Gap less reference, ns, or null. */
+    @Nullable
+    Long excessNanos() {
+        return gapNanos == null || referenceNanos == null ? null : Long.valueOf(gapNanos - referenceNanos);
+    }
 }

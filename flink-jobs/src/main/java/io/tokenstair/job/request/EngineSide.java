@@ -1,0 +1,268 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.Part;
+import io.tokenstair.job.staircase.Rise;
+import io.tokenstair.job.staircase.StaircaseDetector;
+import io.tokenstair.job.step.SequenceFact;
+import io.tokenstair.job.step.SequenceName;
+import io.tokenstair.job.step.SlowToken;
+import io.tokenstair.job.step.TokenBatch;
+import io.tokenstair.milestone.Milestone;
+import io.tokenstair.milestone.MilestoneKind;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What engines say of a request: facts of its sequences, and their tokens. */
+final class EngineSide {
+    private final String requestId;
+    private final RequestOutput output;
+    private final Delivery delivery;
+    private final TokenRows rows;
+
+    EngineSide(String requestId, RequestOutput output, Delivery delivery, TokenRows rows) {
+        this.requestId = requestId;
+        this.output = output;
+        this.delivery = delivery;
+        this.rows = rows;
+    }
+
+    /** Takes a fact of a sequence. */
+    void fact(LifetimeState lifetime, SequenceFact fact) {
+        SequenceLife sequence = Lifetimes.sequence(lifetime, fact.name.promptIndex, fact.name.choice);
+        fromEngine(sequence, fact.name, fact.clockId);
+        if (sequence.fromEpochNanos == null) {
+            sequence.fromEpochNanos = fact.epochNanos;
+            sequence.boundNanos = fact.boundNanos;
+        }
+        switch (fact.kind) {
+            case QUEUED -> {
+                sequence.promptTokens = fact.promptTokens;
+                sequence.priority = fact.priority;
+            }
+            case SCHEDULED -> sequence.cachedTokens = fact.tokens;
+            case PREEMPTED -> {
+                sequence.preemptions++;
+                if (fact.tokens == null) {
+                    sequence.discardedKnown = false;
+                } else {
+                    sequence.discardedTokens += fact.tokens;
+                }
+                milestone(MilestoneKind.PREEMPTED, lifetime, sequence, fact);
+                milestone(MilestoneKind.KV_PRESSURE, lifetime, sequence, fact);
+            }
+            case RESUMED -> sequence.resumedCachedTokens += fact.tokens == null ? 0 : fact.tokens;
+            case PREFIX_RECOMPUTED -> {
+                sequence.prefixRecomputedTokens += fact.tokens == null ? 0 : fact.tokens;
+                if (sequence.prefixEvictedFor == null) {
+                    sequence.prefixEvictedFor = fact.otherRequestId;
+                }
+                SlowGroups.addEvidence(sequence.prefixEvidence, fact.otherEventId);
+                SlowGroups.addEvidence(sequence.prefixEvidence, fact.eventId);
+                milestone(MilestoneKind.PREFIX_RECOMPUTED, lifetime, sequence, fact);
+            }
+            case FINISHED -> {
+                sequence.finished = true;
+                String reason = fact.endReason == null ? "unknown" : fact.endReason;
+                sequence.endReason = reason.equals("aborted") ? "aborted-by-client" : reason;
+                if (fact.epochNanos != null) {
+                    sequence.toEpochNanos = fact.epochNanos;
+                }
+                milestone(MilestoneKind.FINISHED, lifetime, sequence, fact);
+            }
+        }
+    }
+
+    private static void fromEngine(SequenceLife sequence, SequenceName name, String clockId) {
+        sequence.fromEngine = true;
+        sequence.engineClockId = clockId;
+        if (!sequence.engines.contains(name.engineId)) {
+            sequence.engines.add(name.engineId);
+        }
+        if (!sequence.aliases.contains(name.engineRequestId) && sequence.aliases.size() < 64) {
+            sequence.aliases.add(name.engineRequestId);
+        }
+    }
+
+    private void milestone(MilestoneKind kind, LifetimeState lifetime, SequenceLife sequence, SequenceFact fact) {
+        if (lifetime.warmup) {
+            return;
+        }
+        output.milestone(new Milestone(
+                kind,
+                fact.coarseEpochMillis,
+                fact.epochNanos,
+                fact.clockNanos,
+                fact.name.engineId,
+                requestId,
+                lifetime.ordinal,
+                Lifetimes.sequenceIndex(lifetime, sequence),
+                sequence.nextTokenIndex == 0 ? null : Integer.valueOf(sequence.nextTokenIndex - 1),
+                fact.stepId,
+                null,
+                null,
+                null,
+                kind == MilestoneKind.PREEMPTED || kind == MilestoneKind.KV_PRESSURE ? fact.tokens : null,
+                kind == MilestoneKind.PREFIX_RECOMPUTED ? fact.tokens : null,
+                fact.kvUsedBlocksCount,
+                fact.kvTotalBlocksCount,
+                fact.otherEventId == null ? List.of(fact.eventId) : List.of(fact.otherEventId, fact.eventId)));
+    }
+
+    /** Takes tokens of a sequence, in index order. */
+    void tokens(LifetimeState lifetime, SequenceLife sequence, TokenBatch batch) {
+        fromEngine(sequence, batch.name, batch.clockId);
+        sequence.residentNanosPerToken = batch.residentNanosPerToken;
+        int partAt = 0;
+        for (int row = 0; row < batch.count; row++) {
+            PendingToken token = new PendingToken();
+            token.tokenIndex = batch.tokenIndex[row];
+            token.engineId = batch.name.engineId;
+            token.stepId = batch.stepId[row];
+            token.endNanos = batch.endNanos[row];
+            token.producedEpochNanos = orNull(batch.epochNanos[row]);
+            token.boundNanos = orNull(batch.boundNanos[row]);
+            token.gapBasis = "produced";
+            token.gapNanos = orNull(batch.gapNanos[row]);
+            token.expectedNanos = orNull(batch.expectedNanos[row]);
+            token.referenceNanos = orNull(batch.referenceNanos[row]);
+            token.contextTokens = batch.contextTokens[row];
+            token.batchSequences = batch.batchSequences[row];
+            token.flags = batch.flags[row];
+            token.partMask = batch.partMask[row];
+            int parts = Integer.bitCount(token.partMask);
+            token.partNanos = Arrays.copyOfRange(batch.partNanos, partAt, partAt + parts);
+            partAt += parts;
+            token.slow = batch.slowAt(row);
+            produced(lifetime, sequence, token, batch.coarseEpochMillis[row]);
+        }
+    }
+
+    private static @Nullable Long orNull(long value) {
+        return value == TokenBatch.ABSENT ? null : Long.valueOf(value);
+    }
+
+    private void produced(LifetimeState lifetime, SequenceLife sequence, PendingToken token, long coarseMillis) {
+        if (token.tokenIndex < sequence.nextTokenIndex) {
+            return;
+        }
+        sequence.hole |= token.tokenIndex > sequence.nextTokenIndex;
+        sequence.tokenCount++;
+        sequence.nextTokenIndex = token.tokenIndex + 1;
+        sequence.lastEndNanos = token.endNanos;
+        if (token.producedEpochNanos != null) {
+            sequence.epochOffsetNanos = token.producedEpochNanos - token.endNanos;
+            sequence.boundNanos = token.boundNanos;
+            if (sequence.fromEpochNanos == null) {
+                sequence.fromEpochNanos = token.producedEpochNanos;
+            }
+            sequence.toEpochNanos = token.producedEpochNanos;
+        }
+        sequence.hostCovered |= (token.flags & TokenBatch.HOST_COVERED) != 0;
+        sequence.kvReported |= (token.flags & TokenBatch.KV_REPORTED) != 0;
+        sequence.multiToken |= (token.flags & TokenBatch.SEVERAL) != 0;
+        if (token.tokenIndex == 0 && token.gapNanos != null && token.referenceNanos != null) {
+            // What a lost prefix cost is in the computing of the prompt, not in the wait before it.
+            Long prefill = token.part(Part.PREFILL.ordinal());
+            sequence.firstLostNanos = Math.min(token.gapNanos - token.referenceNanos, prefill == null ? 0 : prefill);
+        }
+        if (token.tokenIndex > 0 && token.gapNanos != null) {
+            sequence.gapSumNanos += token.gapNanos;
+            sequence.gapCount++;
+        }
+        if (!lifetime.warmup) {
+            watch(lifetime, sequence, token, coarseMillis);
+        }
+        if (lifetime.observed) {
+            sequence.undelivered.add(token);
+            delivery.match(lifetime, sequence);
+        } else {
+            rows.send(lifetime, sequence, token);
+        }
+    }
+
+    /** What is gathered of a token whatever its delivery: slow groups, staircase, growth, milestones. */
+    private void watch(LifetimeState lifetime, SequenceLife sequence, PendingToken token, long coarseMillis) {
+        SlowToken slow = token.slow;
+        if (slow != null) {
+            SlowGroups.add(sequence, token, slow);
+        }
+        if (token.contextTokens != null && token.contextTokens >= 2 * sequence.contextMark) {
+            while (token.contextTokens >= 2 * sequence.contextMark) {
+                sequence.contextMark *= 2;
+            }
+            tokenMilestone(MilestoneKind.CONTEXT_EXPANDED, lifetime, sequence, token, coarseMillis, List.of());
+        }
+        if (token.gapNanos == null || (token.flags & TokenBatch.SEVERAL) != 0) {
+            return;
+        }
+        if ((token.flags & TokenBatch.RECOMPUTED) != 0) {
+            tokenMilestone(
+                    MilestoneKind.RECOMPUTED,
+                    lifetime,
+                    sequence,
+                    token,
+                    coarseMillis,
+                    slow == null ? List.of() : SlowGroups.eventIds(slow));
+        }
+        if (slow != null && slow.cause.equals(Cause.HOST_PAUSE.name())) {
+            tokenMilestone(
+                    MilestoneKind.HOST_PAUSED, lifetime, sequence, token, coarseMillis, SlowGroups.eventIds(slow));
+        }
+        if (token.tokenIndex > 0 && token.expectedNanos != null) {
+            Rise rise = StaircaseDetector.accept(
+                    sequence.staircase,
+                    token.tokenIndex,
+                    token.gapNanos,
+                    token.expectedNanos,
+                    (token.flags & TokenBatch.KV_EVENT) != 0 ? 1 : 0);
+            if (rise != null) {
+                tokenMilestone(MilestoneKind.TPOT_STEP_UP, lifetime, sequence, token, coarseMillis, List.of());
+            }
+        }
+        boolean ordinary = slow == null || slow.cause.equals(Cause.CONTEXT_GROWTH.name());
+        if (token.tokenIndex > 0 && ordinary && token.contextTokens != null && token.gapNanos < 100_000_000_000L) {
+            long x = token.contextTokens;
+            long y = token.gapNanos / 1_000;
+            sequence.growthCount++;
+            sequence.growthX += x;
+            sequence.growthY += y;
+            sequence.growthXx += x * x;
+            sequence.growthXy += x * y;
+            sequence.growthYy += y * y;
+            sequence.growthLeastContext = Math.min(sequence.growthLeastContext, token.contextTokens);
+            sequence.growthMostContext = Math.max(sequence.growthMostContext, token.contextTokens);
+        }
+    }
+
+    private void tokenMilestone(
+            MilestoneKind kind,
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            PendingToken token,
+            long coarseMillis,
+            List<String> evidence) {
+        output.milestone(new Milestone(
+                kind,
+                coarseMillis,
+                token.producedEpochNanos,
+                token.endNanos,
+                token.engineId,
+                requestId,
+                lifetime.ordinal,
+                Lifetimes.sequenceIndex(lifetime, sequence),
+                token.tokenIndex,
+                token.stepId,
+                token.contextTokens,
+                token.gapNanos,
+                token.excessNanos(),
+                null,
+                kind == MilestoneKind.RECOMPUTED && token.part(Part.RECOMPUTE_OWN.ordinal()) != null
+                        ? Long.valueOf(token.contextTokens == null ? 0 : token.contextTokens)
+                        : null,
+                null,
+                null,
+                evidence));
+    }
+}

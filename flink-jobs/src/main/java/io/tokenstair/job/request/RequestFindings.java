@@ -1,0 +1,302 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.Confidence;
+import io.tokenstair.cause.Part;
+import io.tokenstair.cause.Severity;
+import io.tokenstair.job.staircase.Rise;
+import io.tokenstair.job.staircase.StaircaseDetector;
+import io.tokenstair.job.staircase.StaircaseShape;
+import io.tokenstair.job.staircase.StaircaseVerdict;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** What is concluded of a sequence when it closes. */
+final class RequestFindings {
+    private static final int GROWTH_TOKENS = 200;
+    private static final double GROWTH_SHARE = 0.15;
+    private static final double GROWTH_CORRELATION = 0.4;
+    private static final double GROWTH_ERRORS = 20;
+
+    private final String requestId;
+    private final RequestOutput output;
+
+    RequestFindings(String requestId, RequestOutput output) {
+        this.requestId = requestId;
+        this.output = output;
+    }
+
+    /** What is concluded of a sequence when it closes, and the causes that its request carries. */
+    void findings(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            int index,
+            boolean abortedByClient,
+            List<String> missing,
+            TreeSet<Cause> requestCauses) {
+        for (SlowGroup group : sequence.groups) {
+            output.finding(slowFinding(lifetime, sequence, index, group, missing));
+        }
+        if (abortedByClient) {
+            requestCauses.add(Cause.CLIENT_ABORT);
+            output.finding(requestFinding(
+                    lifetime,
+                    sequence,
+                    index,
+                    "client-abort",
+                    Cause.CLIENT_ABORT,
+                    Severity.INFO,
+                    Confidence.ESTABLISHED,
+                    "the client closed the stream, or the engine recorded an abort",
+                    null,
+                    evidence(lifetime.completedEventId),
+                    missing,
+                    "The client ended the stream after " + sequence.tokenCount + " tokens"
+                            + cite(lifetime.completedEventId) + "."));
+        }
+        if (sequence.multiToken) {
+            requestCauses.add(Cause.MULTI_TOKEN_CHUNK);
+        }
+        if (lifetime.roleChunk) {
+            requestCauses.add(Cause.ROLE_CHUNK);
+        }
+        if (sequence.preemptions >= 3
+                && sequence.discardedKnown
+                && sequence.discardedTokens - sequence.resumedCachedTokens > sequence.tokenCount) {
+            requestCauses.add(Cause.PREEMPTION_LOOP);
+            output.finding(requestFinding(
+                    lifetime,
+                    sequence,
+                    index,
+                    "preemption-loop",
+                    Cause.PREEMPTION_LOOP,
+                    Severity.WARNING,
+                    Confidence.ESTABLISHED,
+                    "its preemption records",
+                    null,
+                    evidence(""),
+                    missing,
+                    "It was preempted " + sequence.preemptions + " times and computed "
+                            + (sequence.discardedTokens - sequence.resumedCachedTokens)
+                            + " tokens again while it gained " + sequence.tokenCount + "."));
+        }
+        if (TokenRows.isPrefixLost(sequence)) {
+            requestCauses.add(Cause.PREFIX_HIT_COLLAPSE);
+            String by = sequence.prefixEvictedFor == null
+                    ? ""
+                    : "; they were evicted while " + sequence.prefixEvictedFor + " was computed";
+            output.finding(requestFinding(
+                    lifetime,
+                    sequence,
+                    index,
+                    "prefix-hit-collapse",
+                    Cause.PREFIX_HIT_COLLAPSE,
+                    Severity.of(sequence.firstLostNanos, sequence.firstLostNanos, 1, sequence.tokenCount),
+                    Confidence.ESTABLISHED,
+                    "the same block hashes were stored, evicted and stored again",
+                    sequence.prefixEvictedFor,
+                    sequence.prefixEvidence,
+                    missing,
+                    sequence.prefixRecomputedTokens + " of its " + sequence.promptTokens
+                            + " prompt tokens had been cached before and were computed again; "
+                            + (sequence.cachedTokens == null ? 0 : sequence.cachedTokens) + " were found" + by
+                            + cite(sequence.prefixEvidence.isEmpty() ? "" : sequence.prefixEvidence.get(0)) + "."));
+        }
+        growth(lifetime, sequence, index, missing, requestCauses);
+        staircase(lifetime, sequence, index, missing, requestCauses);
+    }
+
+    private static List<String> evidence(String id) {
+        return id.isEmpty() ? List.of() : List.of(id);
+    }
+
+    private static String cite(String id) {
+        return id.isEmpty() ? "" : " [" + id + "]";
+    }
+
+    private void growth(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            int index,
+            List<String> missing,
+            TreeSet<Cause> requestCauses) {
+        long n = sequence.growthCount;
+        if (n < GROWTH_TOKENS) {
+            return;
+        }
+        double meanX = (double) sequence.growthX / n;
+        double meanY = (double) sequence.growthY / n;
+        double xx = sequence.growthXx - n * meanX * meanX;
+        double xy = sequence.growthXy - n * meanX * meanY;
+        double yy = sequence.growthYy - n * meanY * meanY;
+        if (xx <= 0 || yy <= 0) {
+            return;
+        }
+        double slopeMicros = xy / xx;
+        double correlation = xy / StrictMath.sqrt(xx * yy);
+        double atStart = meanY + slopeMicros * (sequence.growthLeastContext - meanX);
+        double rise = slopeMicros * (sequence.growthMostContext - sequence.growthLeastContext);
+        double residuals = (1 - correlation * correlation) * yy;
+        double slopeErrors =
+                residuals <= 0 ? Double.MAX_VALUE : slopeMicros / StrictMath.sqrt(residuals / (n - 2) / xx);
+        double modelShare = slopeMicros <= 0 ? 0 : sequence.residentNanosPerToken / 1e3 / slopeMicros;
+        boolean modelAgrees = modelShare >= 0.5 && modelShare <= 2;
+        if (atStart <= 0
+                || rise < GROWTH_SHARE * atStart
+                || slopeErrors < GROWTH_ERRORS
+                || correlation < GROWTH_CORRELATION
+                || !modelAgrees) {
+            return;
+        }
+        requestCauses.add(Cause.CONTEXT_GROWTH);
+        output.finding(requestFinding(
+                lifetime,
+                sequence,
+                index,
+                "context-growth",
+                Cause.CONTEXT_GROWTH,
+                Severity.INFO,
+                Confidence.CONSISTENT_WITH,
+                "gap rises in a line with the request's own context, and the engine's model has that slope",
+                null,
+                List.of(),
+                missing,
+                String.format(
+                        Locale.ROOT,
+                        "The gap rose from %.1f ms at %d tokens of context to %.1f ms at %d: a slope of %.2f ms per 1000 tokens"
+                                + " (r %.2f), no step.",
+                        atStart / 1e3,
+                        sequence.growthLeastContext,
+                        (atStart + rise) / 1e3,
+                        sequence.growthMostContext,
+                        slopeMicros,
+                        correlation)));
+    }
+
+    private void staircase(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            int index,
+            List<String> missing,
+            TreeSet<Cause> requestCauses) {
+        StaircaseVerdict verdict = StaircaseDetector.verdict(sequence.staircase);
+        if (verdict.shape() != StaircaseShape.STAIRCASE) {
+            return;
+        }
+        requestCauses.add(Cause.CONTEXT_STAIRCASE);
+        StringBuilder rises = new StringBuilder();
+        for (Rise rise : verdict.rises()) {
+            rises.append(rises.isEmpty() ? "" : ", ")
+                    .append(String.format(
+                            Locale.ROOT, "token %d (+%.0f %%)", rise.onsetTokenIndex(), 100 * rise.levelChangeRatio()));
+        }
+        output.finding(requestFinding(
+                lifetime,
+                sequence,
+                index,
+                "context-staircase",
+                Cause.CONTEXT_STAIRCASE,
+                Severity.WARNING,
+                verdict.kvDriven() ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH,
+                verdict.kvDriven() ? "KV events are enriched at the rises" : "cause unproven: the shape alone",
+                null,
+                List.of(),
+                missing,
+                "The token time rose in " + verdict.riseCount() + " lasting steps beyond what the model expects: "
+                        + rises + (verdict.kvDriven() ? "." : "; cause unproven.")));
+    }
+
+    private Finding slowFinding(
+            LifetimeState lifetime, SequenceLife sequence, int index, SlowGroup group, List<String> missing) {
+        Severity severity = Severity.of(group.mostLostNanos, group.sumLostNanos, group.tokens, sequence.tokenCount);
+        List<String> names = new ArrayList<>();
+        List<Long> nanos = new ArrayList<>();
+        for (int ordinal = 0; ordinal < Part.COUNT; ordinal++) {
+            if ((group.partMask & 1 << ordinal) != 0) {
+                names.add(Part.ofOrdinal(ordinal).partName());
+                nanos.add(group.partNanos[ordinal]);
+            }
+        }
+        String which = group.tokens == 1
+                ? "Token " + group.firstTokenIndex
+                : group.tokens + " tokens from " + group.firstTokenIndex + " to " + group.lastTokenIndex;
+        String headline = String.format(
+                Locale.ROOT,
+                "%s lost %.1f ms%s.",
+                which,
+                group.sumLostNanos / 1e6,
+                group.tokens == 1
+                        ? ""
+                        : String.format(
+                                Locale.ROOT,
+                                ", most at token %d (%.1f ms)",
+                                group.worstTokenIndex,
+                                group.mostLostNanos / 1e6));
+        String narrative = group.worstChain.isEmpty() ? headline : headline + " " + String.join(" ", group.worstChain);
+        return Findings.identified(new Finding(
+                "",
+                "slow-token",
+                1,
+                group.cause,
+                severity.severityName(),
+                sequence.engines.isEmpty() ? null : sequence.engines.get(0),
+                requestId,
+                lifetime.ordinal,
+                index,
+                group.fromEpochNanos,
+                group.toEpochNanos,
+                group.boundNanos,
+                group.firstTokenIndex,
+                group.lastTokenIndex,
+                group.culpritRequestId,
+                group.confidence,
+                group.confidenceWhy,
+                group.evidence,
+                missing,
+                names,
+                nanos,
+                narrative));
+    }
+
+    private Finding requestFinding(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            int index,
+            String rule,
+            Cause cause,
+            Severity severity,
+            Confidence confidence,
+            String why,
+            @Nullable String culprit,
+            List<String> evidence,
+            List<String> missing,
+            String narrative) {
+        return Findings.identified(new Finding(
+                "",
+                rule,
+                1,
+                cause.name(),
+                severity.severityName(),
+                sequence.engines.isEmpty() ? null : sequence.engines.get(0),
+                requestId,
+                lifetime.ordinal,
+                index,
+                sequence.fromEpochNanos,
+                sequence.toEpochNanos,
+                sequence.boundNanos,
+                sequence.tokenCount == 0 ? null : Integer.valueOf(0),
+                sequence.tokenCount == 0 ? null : Integer.valueOf((int) sequence.tokenCount - 1),
+                culprit,
+                confidence.levelName(),
+                why,
+                evidence,
+                missing,
+                List.of(),
+                List.of(),
+                narrative));
+    }
+}

@@ -1,0 +1,74 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.Part;
+import io.tokenstair.job.step.SlowToken;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Gathers the slow tokens of a sequence by cause and culprit. */
+final class SlowGroups {
+    private SlowGroups() {}
+
+    /** Adds a slow token to the group of its cause and culprit. */
+    static void add(SequenceLife sequence, PendingToken token, SlowToken slow) {
+        SlowGroup group = null;
+        if (!slow.cause.equals(Cause.PREEMPTION.name())) {
+            for (SlowGroup candidate : sequence.groups) {
+                if (candidate.cause.equals(slow.cause)
+                        && Objects.equals(candidate.culpritRequestId, slow.culpritRequestId)) {
+                    group = candidate;
+                    break;
+                }
+            }
+        }
+        if (group == null) {
+            group = new SlowGroup();
+            group.cause = slow.cause;
+            group.culpritRequestId = slow.culpritRequestId;
+            group.firstTokenIndex = token.tokenIndex;
+            group.fromEpochNanos = token.producedEpochNanos;
+            group.boundNanos = token.boundNanos;
+            sequence.groups.add(group);
+        }
+        group.lastTokenIndex = token.tokenIndex;
+        group.toEpochNanos = token.producedEpochNanos;
+        group.tokens++;
+        group.sumLostNanos += slow.lostNanos;
+        if (slow.lostNanos > group.mostLostNanos) {
+            group.mostLostNanos = slow.lostNanos;
+            group.worstTokenIndex = token.tokenIndex;
+            group.worstChain = slow.chain;
+            group.confidence = slow.confidence;
+            group.confidenceWhy = slow.confidenceWhy;
+        }
+        for (int ordinal = 0; ordinal < Part.COUNT; ordinal++) {
+            Long nanos = token.part(ordinal);
+            if (nanos != null) {
+                group.partMask |= 1 << ordinal;
+                group.partNanos[ordinal] += nanos;
+            }
+        }
+        for (String id : eventIds(slow)) {
+            addEvidence(group.evidence, id);
+        }
+    }
+
+    /** The event ids of a slow token. */
+    static List<String> eventIds(SlowToken slow) {
+        List<String> ids = new ArrayList<>();
+        for (int i = 1; i < slow.evidence.size(); i += 2) {
+            addEvidence(ids, slow.evidence.get(i));
+        }
+        return ids;
+    }
+
+    /** Adds an event id once, up to {@value SlowGroup#EVIDENCE} of them. */
+    static void addEvidence(List<String> evidence, @Nullable String id) {
+        if (id != null && !id.isEmpty() && evidence.size() < SlowGroup.EVIDENCE && !evidence.contains(id)) {
+            evidence.add(id);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.TokenState;
+import io.tokenstair.job.step.SlowToken;
+import io.tokenstair.job.step.TokenBatch;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Makes the row of a token and sends it, once. */
+final class TokenRows {
+    /** Token index at which a held first token is sent. */
+    private static final int FIRST_HELD_UNTIL = 32;
+
+    /** What a token may miss: number 1 the steps, 2 core records, 4 the client, and their sums. */
+    private static final List<List<String>> MISSING_LAYERS = missingLayers();
+
+    private final String requestId;
+    private final RequestOutput output;
+
+    TokenRows(String requestId, RequestOutput output) {
+        this.requestId = requestId;
+        this.output = output;
+    }
+
+    private static List<List<String>> missingLayers() {
+        List<String> layers = List.of("steps", "host-scheduling", "client");
+        List<List<String>> sets = new ArrayList<>();
+        for (int set = 0; set < 1 << layers.size(); set++) {
+            List<String> missing = new ArrayList<>();
+            for (int i = 0; i < layers.size(); i++) {
+                if ((set & 1 << i) != 0) {
+                    missing.add(layers.get(i));
+                }
+            }
+            sets.add(List.copyOf(missing));
+        }
+        return sets;
+    }
+
+    /** Sends a token; the first one is held until its prefix is known. */
+    void send(LifetimeState lifetime, SequenceLife sequence, PendingToken token) {
+        sequence.nextSentIndex = Math.max(sequence.nextSentIndex, token.tokenIndex + 1);
+        if (lifetime.warmup) {
+            return;
+        }
+        if (token.tokenIndex == 0) {
+            sequence.first = token;
+            return;
+        }
+        if (token.tokenIndex >= FIRST_HELD_UNTIL) {
+            release(lifetime, sequence);
+        }
+        output.token(row(lifetime, sequence, token));
+    }
+
+    /** Sends the first token if it is still held. */
+    void release(LifetimeState lifetime, SequenceLife sequence) {
+        if (sequence.first != null) {
+            PendingToken first = sequence.first;
+            sequence.first = null;
+            output.token(row(lifetime, sequence, first));
+        }
+    }
+
+    private TokenAnalysis row(LifetimeState lifetime, SequenceLife sequence, PendingToken token) {
+        SlowToken slow = token.slow;
+        boolean miss = token.tokenIndex == 0 && isPrefixLost(sequence);
+        TokenState tokenState;
+        boolean stepsLost = token.stepId == null || token.gapNanos == null;
+        if (stepsLost) {
+            tokenState = TokenState.UNKNOWN;
+        } else if ((token.flags & TokenBatch.RECOMPUTED) != 0) {
+            tokenState = TokenState.RECOMPUTE;
+        } else if (miss) {
+            tokenState = TokenState.KV_MISS;
+        } else if (slow == null
+                || slow.cause.equals(Cause.BATCH_GROWTH.name())
+                || slow.cause.equals(Cause.CONTEXT_GROWTH.name())) {
+            tokenState = TokenState.NORMAL;
+        } else {
+            tokenState = TokenState.STALLED;
+        }
+        boolean cores = stepsLost || (token.flags & (TokenBatch.HOST_COVERED | TokenBatch.SEVERAL)) != 0;
+        List<String> missing = MISSING_LAYERS.get((stepsLost ? 1 : 0) + (cores ? 0 : 2) + (lifetime.observed ? 0 : 4));
+        return new TokenAnalysis(
+                requestId,
+                lifetime.ordinal,
+                Lifetimes.sequenceIndex(lifetime, sequence),
+                token.tokenIndex,
+                token.engineId,
+                token.stepId,
+                token.producedEpochNanos,
+                token.deliveredEpochNanos,
+                token.boundNanos,
+                token.gapNanos == null ? null : token.gapBasis,
+                token.gapNanos,
+                token.expectedNanos,
+                token.referenceNanos,
+                token.excessNanos(),
+                token.contextTokens,
+                token.batchSequences,
+                tokenState.stateName(),
+                slow == null ? null : slow.cause,
+                slow == null ? null : slow.culpritRequestId,
+                slow == null ? null : slow.confidence,
+                slow == null ? null : slow.confidenceWhy,
+                token.part(0),
+                token.part(1),
+                token.part(2),
+                token.part(3),
+                token.part(4),
+                token.part(5),
+                token.part(6),
+                token.part(7),
+                token.part(8),
+                token.part(9),
+                token.part(10),
+                token.part(11),
+                token.part(12),
+                token.part(13),
+                token.part(14),
+                token.part(15),
+                token.part(16),
+                token.part(17),
+                token.part(18),
+                token.deliveryNanos,
+                null,
+                null,
+                null,
+                null,
+                token.deliveryNanos,
+                token.deliverySlow ? Cause.UNRESOLVED_STALL.name() : null,
+                slow == null ? List.of() : slow.evidence,
+                slow == null ? List.of() : slow.chain,
+                missing);
+    }
+
+    /** Whether a good part of its prompt had been cached before and was computed again. */
+    static boolean isPrefixLost(SequenceLife sequence) {
+        long cached = sequence.cachedTokens == null ? 0 : sequence.cachedTokens;
+        return sequence.prefixRecomputedTokens > cached
+                && sequence.promptTokens != null
+                && 4 * sequence.prefixRecomputedTokens >= sequence.promptTokens;
+    }
+}
