@@ -1,15 +1,21 @@
 package io.tokenstair.job;
 
+import io.tokenstair.event.AllocatorSampled;
 import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.CollectorGap;
+import io.tokenstair.event.DeviceSampled;
 import io.tokenstair.event.EngineConfigured;
 import io.tokenstair.event.Event;
+import io.tokenstair.event.HostPaused;
 import io.tokenstair.event.HostSampled;
 import io.tokenstair.event.IdAliased;
+import io.tokenstair.event.KernelRan;
 import io.tokenstair.event.KvBlocksEvicted;
 import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.event.KvLookup;
+import io.tokenstair.event.KvTransferred;
+import io.tokenstair.event.MemoryChanged;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.event.RequestCompleted;
@@ -17,8 +23,11 @@ import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestPreempted;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.RequestReceived;
+import io.tokenstair.event.ShapeCompiled;
+import io.tokenstair.event.ShardLoaded;
 import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.StepCompleted;
+import io.tokenstair.event.StreamStalled;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +83,51 @@ public final class EventRoutes {
 
         @Override
         public Optional<String> visit(HostSampled event) {
+            return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
+        public Optional<String> visit(KvTransferred event) {
+            return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
+        public Optional<String> visit(ShapeCompiled event) {
+            return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
+        public Optional<String> visit(AllocatorSampled event) {
+            return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
+        public Optional<String> visit(KernelRan event) {
+            return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
+        public Optional<String> visit(StreamStalled event) {
+            return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
+        public Optional<String> visit(MemoryChanged event) {
+            return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
+        public Optional<String> visit(HostPaused event) {
+            return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
+        public Optional<String> visit(ShardLoaded event) {
+            return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
+        public Optional<String> visit(DeviceSampled event) {
             return Optional.ofNullable(event.engineId());
         }
 
@@ -184,6 +238,51 @@ public final class EventRoutes {
 
         @Override
         public Optional<String> visit(ClockSampled event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(KvTransferred event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(ShapeCompiled event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(AllocatorSampled event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(KernelRan event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(StreamStalled event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(MemoryChanged event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(HostPaused event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(ShardLoaded event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(DeviceSampled event) {
             return Optional.empty();
         }
 

@@ -238,13 +238,26 @@ class ArchitectureTest {
 
     // ---- numbers of events
 
-    private static final List<String> UNITS =
-            List.of("Nanos", "Millis", "Bytes", "Tokens", "Count", "Index", "Sequence", "Id", "Rank", "Handle");
+    private static final List<String> UNITS = List.of(
+            "Nanos",
+            "Millis",
+            "Bytes",
+            "Tokens",
+            "Count",
+            "Index",
+            "Sequence",
+            "Id",
+            "Rank",
+            "Handle",
+            "Hertz",
+            "Milliwatts",
+            "Millicelsius");
 
     /** Numbers of events that have no unit, and why. */
     private static final Map<String, String> UNITLESS = Map.of(
             "priority", "an order, not an amount",
             "httpStatus", "a code",
+            "driverCode", "a code",
             "collectorEpoch", "tells starts apart and is never counted with",
             "parentBlockHash", "a hash",
             "sampledValue", "its unit is in the metric's own name",

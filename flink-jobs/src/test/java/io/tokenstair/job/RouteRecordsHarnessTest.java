@@ -192,9 +192,18 @@ class RouteRecordsHarnessTest {
                         "REQUEST_FINISHED",
                         "KV_BLOCKS_STORED",
                         "KV_BLOCKS_EVICTED",
+                        "KV_TRANSFERRED",
                         "ENGINE_CONFIGURED",
+                        "SHAPE_COMPILED",
+                        "ALLOCATOR_SAMPLED",
+                        "KERNEL_RAN",
+                        "STREAM_STALLED",
+                        "MEMORY_CHANGED",
+                        "HOST_PAUSED",
                         "HOST_SAMPLED",
-                        "CLOCK_SAMPLED");
+                        "SHARD_LOADED",
+                        "CLOCK_SAMPLED",
+                        "DEVICE_SAMPLED");
         assertThat(requests)
                 .containsExactly(
                         String.valueOf(EventKind.REQUEST_RECEIVED.tag()),

@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.apache.parquet.column.ColumnWriter;
 import org.apache.parquet.io.api.Binary;
+import org.jspecify.annotations.Nullable;
 
 /** The chunks that observers saw, a row each. */
 final class ChunkForm extends RowsForm {
@@ -30,7 +31,9 @@ final class ChunkForm extends RowsForm {
                 new Column("token_count", 6, ColumnType.INT32, false),
                 new Column("size_bytes", 7, ColumnType.INT32, false),
                 new Column("arrived_nanos", 8, ColumnType.INT64, false),
-                new Column("finish", 9, ColumnType.STRING, false));
+                new Column("finish", 9, ColumnType.STRING, false),
+                new Column("write_start_nanos", 10, ColumnType.INT64, true),
+                new Column("write_end_nanos", 11, ColumnType.INT64, true));
     }
 
     @Override
@@ -50,7 +53,9 @@ final class ChunkForm extends RowsForm {
         ColumnWriter tokenCount = out.column(c++);
         ColumnWriter sizeBytes = out.column(c++);
         ColumnWriter arrivedNanos = out.column(c++);
-        ColumnWriter finish = out.column(c);
+        ColumnWriter finish = out.column(c++);
+        ColumnWriter writeStartNanos = out.column(c++);
+        ColumnWriter writeEndNanos = out.column(c);
         for (Chunk chunk : delivered.chunks()) {
             sequenceIndex.write(chunk.sequenceIndex(), 0, 0);
             chunkIndex.write(chunk.chunkIndex(), 0, 0);
@@ -65,6 +70,16 @@ final class ChunkForm extends RowsForm {
             sizeBytes.write(chunk.sizeBytes(), 0, 0);
             arrivedNanos.write(chunk.arrivedNanos(), 0, 0);
             finish.write(FINISH_NAMES[chunk.finish().code()], 0, 0);
+            stamp(writeStartNanos, chunk.writeStartNanos());
+            stamp(writeEndNanos, chunk.writeEndNanos());
+        }
+    }
+
+    private static void stamp(ColumnWriter column, @Nullable Long nanos) {
+        if (nanos == null) {
+            column.writeNull(0, 0);
+        } else {
+            column.write((long) nanos, 0, 1);
         }
     }
 
@@ -85,7 +100,9 @@ final class ChunkForm extends RowsForm {
                         in.column(c++).takeInt(),
                         in.column(c++).takeInt(),
                         in.column(c++).takeLong(),
-                        finishOf(in.column(c).takeString())));
+                        finishOf(in.column(c++).takeString()),
+                        (Long) in.column(c++).take(),
+                        (Long) in.column(c).take()));
             }
 
             @Override

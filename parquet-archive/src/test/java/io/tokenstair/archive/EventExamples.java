@@ -1,20 +1,26 @@
 package io.tokenstair.archive;
 
+import io.tokenstair.event.AllocatorSampled;
 import io.tokenstair.event.Chunk;
 import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.CollectorGap;
+import io.tokenstair.event.DeviceSampled;
 import io.tokenstair.event.EngineConfigured;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.Finish;
 import io.tokenstair.event.HandleAnnounced;
+import io.tokenstair.event.HostPaused;
 import io.tokenstair.event.HostSampled;
 import io.tokenstair.event.IdAliased;
+import io.tokenstair.event.KernelRan;
 import io.tokenstair.event.KvBlocksEvicted;
 import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.event.KvLookup;
+import io.tokenstair.event.KvTransferred;
 import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.MemoryChanged;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.Phase;
 import io.tokenstair.event.Rejected;
@@ -25,8 +31,11 @@ import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.SequenceRow;
 import io.tokenstair.event.SequenceRows;
+import io.tokenstair.event.ShapeCompiled;
+import io.tokenstair.event.ShardLoaded;
 import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.StepCompleted;
+import io.tokenstair.event.StreamStalled;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -57,7 +66,7 @@ final class EventExamples {
                         "req-1",
                         List.of(
                                 new Chunk(0, 0, null, 0, 180, 1_000L, Finish.NONE),
-                                new Chunk(0, 1, 0, 1, 210, 2_000L, Finish.NONE),
+                                new Chunk(0, 1, 0, 1, 210, 2_000L, Finish.NONE, 2_100L, 2_200L),
                                 new Chunk(1, 2, 1, 3, 0, -5L, Finish.LENGTH))),
                 new RequestQueued("engine-0", 1, 7, "cmpl-req-1-0", 1_790_000_000_000_000_000L, 33L, 128L, -2),
                 new RequestPreempted("engine-0", 0, "cmpl-req-1-0", 41L, "no-blocks", "cmpl-req-2-0", 512L, 0L, 1, 0L),
@@ -78,7 +87,7 @@ final class EventExamples {
                         "engine-0", 0, 6L, 1_790_000_000_000_000_002L, 0, "GPU", List.of(-1L), false, "capacity"),
                 new KvLookup("engine-0", 0, 1_000L, 0L, 20L, 10L),
                 new EngineConfigured(
-                        "engine-0", 0, "vllm", "0.11.0", 2048L, 64, 1_000L, 16, "fcfs", true, false, "tiny"),
+                        "engine-0", 0, "vllm", "0.11.0", 2048L, 64, 1_000L, 16, "fcfs", true, false, "tiny", 2, 32),
                 new MetricSampled("http://host/metrics", "vllm:num_requests_running", "engine=\"0\"", 2.5),
                 new SpanRecorded(
                         "0af7651916cd43dd8448eb211c80319c",
@@ -93,6 +102,37 @@ final class EventExamples {
                 new IdAliased("req-1", "cmpl-req-1", "engine"),
                 new HostSampled("host-1", "engine", "core", 1_000L, 0L, 3L, "engine-0"),
                 new ClockSampled("client-mono", "host-wall", -1L, 1_790_000_000_000_000_005L, 3L, 50L, "engine-0"),
+                new KvTransferred(
+                        "engine-0",
+                        1,
+                        "cmpl-req-7-0-ab12",
+                        "remote",
+                        "load",
+                        -5L,
+                        -5L + 1_500,
+                        4_096L,
+                        4_096L,
+                        "prefill-1"),
+                new ShapeCompiled("engine-0", 1, "gpu-0", "[7,4096]", "flash_fwd_splitkv", -5L, -5L + 1_500),
+                new AllocatorSampled("engine-0", "gpu-0", 4_096L, 4_096L, 4_096L, 4_096L, 0L),
+                new KernelRan(
+                        "engine-0",
+                        "gpu-0",
+                        "7",
+                        4_096L,
+                        "flash_fwd_splitkv",
+                        "attention",
+                        -5L,
+                        4_096L,
+                        4_096L,
+                        4_096L,
+                        "g32",
+                        3),
+                new StreamStalled("engine-0", "gpu-0", "7", 4_096L, "stream-sync", -5L, -5L + 1_500, 0, 3),
+                new MemoryChanged("engine-0", "gpu-0", 4_096L, "fail", 4_096L, 4_096L, -5L, -5L + 1_500, 0),
+                new HostPaused("engine-0", "host-a", "engine", "gc", -5L, -5L + 1_500),
+                new ShardLoaded("engine-0", 1, "gpu-0", "model-00001-of-00004", 4_096L, -5L, -5L + 1_500, "pinned"),
+                new DeviceSampled("engine-0", "gpu-0", 4_096L, 4_096L, 4_096L, 4_096L, "hw-thermal"),
                 new CollectorGap("topic/0", 5L, 9L),
                 new Rejected("steps.jsonl", 12L, 0L, "no step id", "{\"broken\": "));
     }
@@ -137,6 +177,16 @@ final class EventExamples {
                 new IdAliased("req-1", "a", "o"),
                 new HostSampled("h", "p", "t", null, null, null, null),
                 new ClockSampled("a", "b", 0L, 0L, 0L, null),
+                new KvTransferred("engine-0", 1, null, "remote", "load", 0L, null, null, null, null),
+                new ShapeCompiled("engine-0", 1, null, "[7,4096]", null, 0L, 0L + 1_500),
+                new AllocatorSampled("engine-0", null, null, null, null, null, null),
+                new KernelRan(
+                        "engine-0", null, null, null, "flash_fwd_splitkv", null, 0L, 4_096L, null, null, null, null),
+                new StreamStalled("engine-0", null, null, null, "stream-sync", 0L, 0L + 1_500, null, null),
+                new MemoryChanged("engine-0", null, null, "fail", null, null, null, null, null),
+                new HostPaused(null, null, "engine", null, 0L, 0L + 1_500),
+                new ShardLoaded("engine-0", 1, null, "model-00001-of-00004", null, 0L, 0L + 1_500, null),
+                new DeviceSampled(null, "gpu-0", null, null, null, null, null),
                 new CollectorGap("s", 0L, 0L),
                 new Rejected("s", null, null, "r", null));
     }

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param sizeBytes bytes on the wire
  * @param arrivedNanos when its bytes left the socket, ns of the header clock
  * @param finish why the sequence ended, or NONE
+ * @param writeStartNanos when a gateway began to write it to its client, ns of the header clock; absent for other observers
+ * @param writeEndNanos when the socket to the client had taken it, ns of the header clock; absent for other observers
  */
 public record Chunk(
         int sequenceIndex,
@@ -20,7 +22,21 @@ public record Chunk(
         int tokenCount,
         int sizeBytes,
         long arrivedNanos,
-        Finish finish) {
+        Finish finish,
+        @Nullable Long writeStartNanos,
+        @Nullable Long writeEndNanos) {
+
+    /** A chunk as a client saw it, or a gateway that does not stamp its writes. */
+    public Chunk(
+            int sequenceIndex,
+            int chunkIndex,
+            @Nullable Integer firstTokenIndex,
+            int tokenCount,
+            int sizeBytes,
+            long arrivedNanos,
+            Finish finish) {
+        this(sequenceIndex, chunkIndex, firstTokenIndex, tokenCount, sizeBytes, arrivedNanos, finish, null, null);
+    }
 
     /** Refuses counts and positions that cannot be; drops the position of no tokens. */
     public Chunk {

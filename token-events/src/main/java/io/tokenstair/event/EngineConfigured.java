@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param asyncScheduling true when step N+1 is scheduled before step N has been taken in; absent when not reported
  * @param smallerPriorityFirst true when a smaller priority number is more urgent; absent when not reported
  * @param model served model name; absent when the origin does not say
+ * @param tensorParallelCount devices that share every layer; absent when not reported
+ * @param maxGraphBatchCount largest padded batch that runs as a graph, larger ones run eagerly; absent when not reported
  */
 public record EngineConfigured(
         @Field(1) String engineId,
@@ -30,8 +32,41 @@ public record EngineConfigured(
         @Field(9) @Nullable String schedulingPolicy,
         @Field(10) @Nullable Boolean asyncScheduling,
         @Field(11) @Nullable Boolean smallerPriorityFirst,
-        @Field(12) @Nullable String model)
+        @Field(12) @Nullable String model,
+        @Field(13) @Nullable Integer tensorParallelCount,
+        @Field(14) @Nullable Integer maxGraphBatchCount)
         implements Event {
+
+    /** A configuration that says nothing of parallel sizes and graphs. */
+    public EngineConfigured(
+            String engineId,
+            int dpRank,
+            @Nullable String engineName,
+            @Nullable String engineVersion,
+            @Nullable Long tokenBudgetTokens,
+            @Nullable Integer maxSequencesCount,
+            @Nullable Long kvTotalBlocksCount,
+            @Nullable Integer blockSizeTokens,
+            @Nullable String schedulingPolicy,
+            @Nullable Boolean asyncScheduling,
+            @Nullable Boolean smallerPriorityFirst,
+            @Nullable String model) {
+        this(
+                engineId,
+                dpRank,
+                engineName,
+                engineVersion,
+                tokenBudgetTokens,
+                maxSequencesCount,
+                kvTotalBlocksCount,
+                blockSizeTokens,
+                schedulingPolicy,
+                asyncScheduling,
+                smallerPriorityFirst,
+                model,
+                null,
+                null);
+    }
 
     @Override
     public EventKind kind() {

@@ -21,6 +21,15 @@ public sealed interface Event
                 IdAliased,
                 HostSampled,
                 ClockSampled,
+                KvTransferred,
+                ShapeCompiled,
+                AllocatorSampled,
+                KernelRan,
+                StreamStalled,
+                MemoryChanged,
+                HostPaused,
+                ShardLoaded,
+                DeviceSampled,
                 CollectorGap,
                 Rejected {
 
@@ -63,6 +72,24 @@ public sealed interface Event
         R visit(HostSampled event);
 
         R visit(ClockSampled event);
+
+        R visit(KvTransferred event);
+
+        R visit(ShapeCompiled event);
+
+        R visit(AllocatorSampled event);
+
+        R visit(KernelRan event);
+
+        R visit(StreamStalled event);
+
+        R visit(MemoryChanged event);
+
+        R visit(HostPaused event);
+
+        R visit(ShardLoaded event);
+
+        R visit(DeviceSampled event);
 
         R visit(CollectorGap event);
 

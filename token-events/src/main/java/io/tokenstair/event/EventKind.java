@@ -12,14 +12,23 @@ public enum EventKind {
     KV_BLOCKS_STORED(18, "KvBlocksStored", "kv_blocks_stored"),
     KV_BLOCKS_EVICTED(19, "KvBlocksEvicted", "kv_blocks_evicted"),
     KV_LOOKUP(20, "KvLookup", "kv_lookup"),
+    KV_TRANSFERRED(21, "KvTransferred", "kv_transferred"),
     ENGINE_CONFIGURED(22, "EngineConfigured", "engine_configured"),
+    SHAPE_COMPILED(23, "ShapeCompiled", "shape_compiled"),
+    ALLOCATOR_SAMPLED(24, "AllocatorSampled", "allocator_sampled"),
     METRIC_SAMPLED(25, "MetricSampled", "metric_sampled"),
     SPAN_RECORDED(26, "SpanRecorded", "span_recorded"),
     ID_ALIASED(27, "IdAliased", "id_aliased"),
+    KERNEL_RAN(28, "KernelRan", "kernel_ran"),
+    STREAM_STALLED(30, "StreamStalled", "stream_stalled"),
+    MEMORY_CHANGED(31, "MemoryChanged", "memory_changed"),
+    HOST_PAUSED(32, "HostPaused", "host_paused"),
     HOST_SAMPLED(33, "HostSampled", "host_sampled"),
+    SHARD_LOADED(34, "ShardLoaded", "shard_loaded"),
     CLOCK_SAMPLED(35, "ClockSampled", "clock_sampled"),
     COLLECTOR_GAP(36, "CollectorGap", "collector_gap"),
-    REJECTED(37, "Rejected", "rejected");
+    REJECTED(37, "Rejected", "rejected"),
+    DEVICE_SAMPLED(38, "DeviceSampled", "device_sampled");
 
     private final int tag;
     private final String catalogName;

@@ -63,7 +63,16 @@ public final class EventFixtures {
                         List.of(
                                 new Chunk(0, 0, null, 0, 180, MONOTONIC, Finish.NONE),
                                 new Chunk(0, 1, 0, 1, 212, MONOTONIC + 11_000_000, Finish.NONE),
-                                new Chunk(1, 2, 1, 3, 240, MONOTONIC + 22_500_000, Finish.LENGTH)));
+                                new Chunk(
+                                        1,
+                                        2,
+                                        1,
+                                        3,
+                                        240,
+                                        MONOTONIC + 22_500_000,
+                                        Finish.LENGTH,
+                                        MONOTONIC + 22_600_000,
+                                        MONOTONIC + 22_700_000)));
             case REQUEST_QUEUED -> new RequestQueued("engine-0", 1, 41, "cmpl-req-7-0-ab12", EPOCH, 1_024L, 256L, 5);
             case REQUEST_PREEMPTED ->
                 new RequestPreempted(
@@ -128,7 +137,9 @@ public final class EventFixtures {
                         "priority",
                         true,
                         false,
-                        "llama-3-8b");
+                        "llama-3-8b",
+                        4,
+                        512);
             case METRIC_SAMPLED ->
                 new MetricSampled("http://engine-0/metrics", "kv_cache_usage_perc", "engine=\"0\",model=\"m\"", 0.9375);
             case SPAN_RECORDED ->
@@ -148,6 +159,45 @@ public final class EventFixtures {
             case CLOCK_SAMPLED ->
                 new ClockSampled(
                         "host-a/monotonic", "host-a/wall", MONOTONIC, EPOCH, MONOTONIC + 80, 1_000L, "engine-0");
+            case KV_TRANSFERRED ->
+                new KvTransferred(
+                        "engine-0",
+                        1,
+                        "cmpl-req-7-0-ab12",
+                        "remote",
+                        "load",
+                        MONOTONIC,
+                        MONOTONIC + 1_500,
+                        4_096L,
+                        4_096L,
+                        "prefill-1");
+            case SHAPE_COMPILED ->
+                new ShapeCompiled(
+                        "engine-0", 1, "gpu-0", "[7,4096]", "flash_fwd_splitkv", MONOTONIC, MONOTONIC + 1_500);
+            case ALLOCATOR_SAMPLED -> new AllocatorSampled("engine-0", "gpu-0", 4_096L, 4_096L, 4_096L, 4_096L, 0L);
+            case KERNEL_RAN ->
+                new KernelRan(
+                        "engine-0",
+                        "gpu-0",
+                        "7",
+                        4_096L,
+                        "flash_fwd_splitkv",
+                        "attention",
+                        MONOTONIC,
+                        4_096L,
+                        4_096L,
+                        4_096L,
+                        "g32",
+                        3);
+            case STREAM_STALLED ->
+                new StreamStalled("engine-0", "gpu-0", "7", 4_096L, "stream-sync", MONOTONIC, MONOTONIC + 1_500, 0, 3);
+            case MEMORY_CHANGED ->
+                new MemoryChanged("engine-0", "gpu-0", 4_096L, "fail", 4_096L, 4_096L, MONOTONIC, MONOTONIC + 1_500, 0);
+            case HOST_PAUSED -> new HostPaused("engine-0", "host-a", "engine", "gc", MONOTONIC, MONOTONIC + 1_500);
+            case SHARD_LOADED ->
+                new ShardLoaded(
+                        "engine-0", 1, "gpu-0", "model-00001-of-00004", 4_096L, MONOTONIC, MONOTONIC + 1_500, "pinned");
+            case DEVICE_SAMPLED -> new DeviceSampled("engine-0", "gpu-0", 4_096L, 4_096L, 4_096L, 4_096L, "hw-thermal");
             case COLLECTOR_GAP -> new CollectorGap("kv-events", 100, 104);
             case REJECTED -> new Rejected("client.jsonl", 17L, 4_096L, "not an object", "[1, 2");
         };

@@ -17,7 +17,11 @@ public enum Layer {
     /** OTLP spans. */
     SPANS,
     /** Scraped metrics. */
-    METRICS;
+    METRICS,
+    /** Kernels, stalls, memory and readings of devices. */
+    GPU,
+    /** Pauses that a runtime recorded of itself. */
+    RUNTIME;
 
     /** The name people see. */
     public String layerName() {
@@ -30,7 +34,10 @@ public enum Layer {
             case REQUEST_RECEIVED, REQUEST_COMPLETED, CHUNK_DELIVERED -> CLIENT;
             case REQUEST_QUEUED, REQUEST_PREEMPTED, STEP_COMPLETED, REQUEST_FINISHED, ENGINE_CONFIGURED -> STEPS;
             case KV_BLOCKS_STORED, KV_BLOCKS_EVICTED -> KV_EVENTS;
+            case KV_TRANSFERRED, SHAPE_COMPILED, SHARD_LOADED -> STEPS;
             case HOST_SAMPLED -> HOST_SCHEDULING;
+            case HOST_PAUSED -> RUNTIME;
+            case ALLOCATOR_SAMPLED, KERNEL_RAN, STREAM_STALLED, MEMORY_CHANGED, DEVICE_SAMPLED -> GPU;
             case SPAN_RECORDED -> SPANS;
             case METRIC_SAMPLED, KV_LOOKUP -> METRICS;
             case ID_ALIASED, CLOCK_SAMPLED, COLLECTOR_GAP, REJECTED -> null;

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,9 @@ public final class EventCodec {
      * collectors refuse it where it arrives.
      */
     public static final int MAX_ID_BYTES = 256;
+
+    /** Stands for an unknown stamp in a column of stamps. */
+    private static final long UNKNOWN_STAMP = Long.MIN_VALUE;
 
     private static final int FIRST_KIND = 10;
     private static final int LAST_KIND = 49;
@@ -188,7 +192,15 @@ public final class EventCodec {
         var message = io.tokenstair.event.wire.proto.ChunkDelivered.newBuilder()
                 .setObserver(event.observer())
                 .setRequestId(event.requestId());
+        boolean written = false;
         for (Chunk chunk : event.chunks()) {
+            written |= chunk.writeStartNanos() != null || chunk.writeEndNanos() != null;
+        }
+        for (Chunk chunk : event.chunks()) {
+            if (written) {
+                message.addWriteStartNanos(orUnknown(chunk.writeStartNanos()))
+                        .addWriteEndNanos(orUnknown(chunk.writeEndNanos()));
+            }
             message.addSequenceIndex(chunk.sequenceIndex())
                     .addChunkIndex(chunk.chunkIndex())
                     .addFirstTokenIndex(chunk.firstTokenIndex() == null ? 0 : chunk.firstTokenIndex())
@@ -200,6 +212,15 @@ public final class EventCodec {
         return message.build();
     }
 
+    private static long orUnknown(@Nullable Long stamp) {
+        return stamp == null ? UNKNOWN_STAMP : stamp;
+    }
+
+    private static @Nullable Long stampOf(int count, int i, IntToLongFunction column) {
+        long stamp = count == 0 ? UNKNOWN_STAMP : column.applyAsLong(i);
+        return stamp == UNKNOWN_STAMP ? null : Long.valueOf(stamp);
+    }
+
     private static ChunkDelivered decodeChunks(io.tokenstair.event.wire.proto.ChunkDelivered message) {
         int n = message.getChunkIndexCount();
         if (message.getSequenceIndexCount() != n
@@ -207,7 +228,9 @@ public final class EventCodec {
                 || message.getTokenCountCount() != n
                 || message.getSizeBytesCount() != n
                 || message.getArrivedNanosCount() != n
-                || message.getFinishCodeCount() != n) {
+                || message.getFinishCodeCount() != n
+                || message.getWriteStartNanosCount() != message.getWriteEndNanosCount()
+                || (message.getWriteStartNanosCount() != 0 && message.getWriteStartNanosCount() != n)) {
             throw new IllegalArgumentException("Cannot join chunk columns of different lengths");
         }
         List<Chunk> chunks = new ArrayList<>(n);
@@ -220,7 +243,9 @@ public final class EventCodec {
                     tokens,
                     message.getSizeBytes(i),
                     message.getArrivedNanos(i),
-                    Finish.ofCode(message.getFinishCode(i))));
+                    Finish.ofCode(message.getFinishCode(i)),
+                    stampOf(message.getWriteStartNanosCount(), i, message::getWriteStartNanos),
+                    stampOf(message.getWriteEndNanosCount(), i, message::getWriteEndNanos)));
         }
         checkId("requestId", message.getRequestId());
         return new ChunkDelivered(message.getObserver(), message.getRequestId(), chunks);

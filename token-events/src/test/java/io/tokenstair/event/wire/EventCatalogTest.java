@@ -39,8 +39,23 @@ class EventCatalogTest {
     private static final Path CATALOG = Path.of("../docs/event-catalog.md");
     private static final Pattern SECTION = Pattern.compile("## (\\w+) \\((\\d+)\\)");
     private static final Pattern RESERVED = Pattern.compile("(\\d+) (\\w+)");
-    private static final Map<String, String> UNIT_OF_SUFFIX =
-            Map.of("Nanos", "ns", "Millis", "ms", "Tokens", "tokens", "Bytes", "bytes", "Count", "count");
+    private static final Map<String, String> UNIT_OF_SUFFIX = Map.of(
+            "Nanos",
+            "ns",
+            "Millis",
+            "ms",
+            "Tokens",
+            "tokens",
+            "Bytes",
+            "bytes",
+            "Count",
+            "count",
+            "Hertz",
+            "Hz",
+            "Milliwatts",
+            "mW",
+            "Millicelsius",
+            "m°C");
 
     /** Names that carry their unit in another way. */
     private static final Map<String, String> UNIT_OF_NAME =
@@ -126,7 +141,7 @@ class EventCatalogTest {
 
     /** A column's name on the wire says how it is packed; the catalogue and the records do not. */
     private static String schemaName(FieldDescriptor field) {
-        return field.getJsonName().replaceFirst("(Plus1|Code)$", "");
+        return field.isRepeated() ? field.getJsonName().replaceFirst("(Plus1|Code)$", "") : field.getJsonName();
     }
 
     @ParameterizedTest
