@@ -99,7 +99,8 @@ public final class EventCodec {
      * @throws WireException when they are no event this version understands
      */
     public static LoggedEvent decode(byte[] bytes) throws WireException {
-        return decode(parse(bytes));
+        LoggedEvent step = StepReader.read(bytes);
+        return step != null ? step : decode(parse(bytes));
     }
 
     /**
