@@ -36,7 +36,7 @@ import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.SequenceName;
 import io.tokenstair.job.step.SequenceState;
 import io.tokenstair.job.step.SlowToken;
-import io.tokenstair.job.step.SortedWindow;
+import io.tokenstair.job.window.SortedWindow;
 import io.tokenstair.job.step.StepTimeModel;
 import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.milestone.Milestone;

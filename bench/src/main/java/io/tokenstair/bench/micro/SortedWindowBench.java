@@ -1,7 +1,7 @@
 package io.tokenstair.bench.micro;
 
 import io.tokenstair.job.step.EngineState;
-import io.tokenstair.job.step.SortedWindow;
+import io.tokenstair.job.window.SortedWindow;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -4,7 +4,7 @@ import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.Part;
 import io.tokenstair.job.step.SlowToken;
-import io.tokenstair.job.step.SortedWindow;
+import io.tokenstair.job.window.SortedWindow;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,7 @@ package io.tokenstair.job.request;
 
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.cause.Cause;
-import io.tokenstair.job.step.SortedWindow;
+import io.tokenstair.job.window.SortedWindow;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

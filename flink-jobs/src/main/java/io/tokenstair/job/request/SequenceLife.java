@@ -1,7 +1,7 @@
 package io.tokenstair.job.request;
 
 import io.tokenstair.job.staircase.StaircaseState;
-import io.tokenstair.job.step.SortedWindow;
+import io.tokenstair.job.window.SortedWindow;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

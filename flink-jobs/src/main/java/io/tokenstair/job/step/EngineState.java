@@ -2,6 +2,7 @@ package io.tokenstair.job.step;
 
 import io.tokenstair.clock.ClockSegments;
 import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.job.window.SortedWindow;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -6,6 +6,7 @@ import io.tokenstair.cause.Part;
 import io.tokenstair.event.Phase;
 import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.StepCompleted;
+import io.tokenstair.job.window.SortedWindow;
 import org.jspecify.annotations.Nullable;
 
 /**

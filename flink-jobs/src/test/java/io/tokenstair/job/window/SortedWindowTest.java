@@ -1,4 +1,4 @@
-package io.tokenstair.job.step;
+package io.tokenstair.job.window;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

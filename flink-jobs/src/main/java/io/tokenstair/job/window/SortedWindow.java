@@ -1,4 +1,4 @@
-package io.tokenstair.job.step;
+package io.tokenstair.job.window;
 
 import java.util.Arrays;
 
