@@ -2,6 +2,7 @@ package io.tokenstair.job;
 
 import io.tokenstair.event.AllocatorSampled;
 import io.tokenstair.event.ChunkDelivered;
+import io.tokenstair.event.ClockFitted;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.CollectorGap;
 import io.tokenstair.event.DeviceSampled;
@@ -238,6 +239,11 @@ public final class EventRoutes {
 
         @Override
         public Optional<String> visit(ClockSampled event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(ClockFitted event) {
             return Optional.empty();
         }
 

@@ -1,6 +1,7 @@
 package io.tokenstair.archive;
 
 import io.tokenstair.event.AllocatorSampled;
+import io.tokenstair.event.ClockFitted;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.CollectorGap;
 import io.tokenstair.event.DeviceSampled;
@@ -92,6 +93,7 @@ public final class RawTables {
             case HOST_PAUSED -> plain(HostPaused.class);
             case SHARD_LOADED -> plain(ShardLoaded.class);
             case DEVICE_SAMPLED -> plain(DeviceSampled.class);
+            case CLOCK_FITTED -> plain(ClockFitted.class);
             case COLLECTOR_GAP -> plain(CollectorGap.class);
             case REJECTED -> plain(Rejected.class);
         };

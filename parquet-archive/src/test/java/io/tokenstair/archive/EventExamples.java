@@ -3,6 +3,7 @@ package io.tokenstair.archive;
 import io.tokenstair.event.AllocatorSampled;
 import io.tokenstair.event.Chunk;
 import io.tokenstair.event.ChunkDelivered;
+import io.tokenstair.event.ClockFitted;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.CollectorGap;
 import io.tokenstair.event.DeviceSampled;
@@ -133,6 +134,20 @@ final class EventExamples {
                 new HostPaused("engine-0", "host-a", "engine", "gc", -5L, -5L + 1_500),
                 new ShardLoaded("engine-0", 1, "gpu-0", "model-00001-of-00004", 4_096L, -5L, -5L + 1_500, "pinned"),
                 new DeviceSampled("engine-0", "gpu-0", 4_096L, 4_096L, 4_096L, 4_096L, "hw-thermal"),
+                new ClockFitted(
+                        "client-mono",
+                        "host-wall",
+                        7L,
+                        -5L,
+                        300_000_000_000L,
+                        1_790_000_000_000_000_005L,
+                        -10_995_116L,
+                        12_000L,
+                        21_990L,
+                        40L,
+                        300,
+                        true,
+                        2L),
                 new CollectorGap("topic/0", 5L, 9L),
                 new Rejected("steps.jsonl", 12L, 0L, "no step id", "{\"broken\": "));
     }
@@ -187,6 +202,7 @@ final class EventExamples {
                 new HostPaused(null, null, "engine", null, 0L, 0L + 1_500),
                 new ShardLoaded("engine-0", 1, null, "model-00001-of-00004", null, 0L, 0L + 1_500, null),
                 new DeviceSampled(null, "gpu-0", null, null, null, null, null),
+                new ClockFitted("a", "b", 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0, false, null),
                 new CollectorGap("s", 0L, 0L),
                 new Rejected("s", null, null, "r", null));
     }

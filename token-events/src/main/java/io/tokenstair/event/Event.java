@@ -30,6 +30,7 @@ public sealed interface Event
                 HostPaused,
                 ShardLoaded,
                 DeviceSampled,
+                ClockFitted,
                 CollectorGap,
                 Rejected {
 
@@ -90,6 +91,8 @@ public sealed interface Event
         R visit(ShardLoaded event);
 
         R visit(DeviceSampled event);
+
+        R visit(ClockFitted event);
 
         R visit(CollectorGap event);
 

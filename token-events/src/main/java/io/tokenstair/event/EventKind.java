@@ -28,7 +28,8 @@ public enum EventKind {
     CLOCK_SAMPLED(35, "ClockSampled", "clock_sampled"),
     COLLECTOR_GAP(36, "CollectorGap", "collector_gap"),
     REJECTED(37, "Rejected", "rejected"),
-    DEVICE_SAMPLED(38, "DeviceSampled", "device_sampled");
+    DEVICE_SAMPLED(38, "DeviceSampled", "device_sampled"),
+    CLOCK_FITTED(39, "ClockFitted", "clock_fitted");
 
     private final int tag;
     private final String catalogName;

@@ -198,6 +198,21 @@ public final class EventFixtures {
                 new ShardLoaded(
                         "engine-0", 1, "gpu-0", "model-00001-of-00004", 4_096L, MONOTONIC, MONOTONIC + 1_500, "pinned");
             case DEVICE_SAMPLED -> new DeviceSampled("engine-0", "gpu-0", 4_096L, 4_096L, 4_096L, 4_096L, "hw-thermal");
+            case CLOCK_FITTED ->
+                new ClockFitted(
+                        "host-a/monotonic",
+                        "host-a/wall",
+                        4_096L,
+                        MONOTONIC,
+                        MONOTONIC + 300_000_000_000L,
+                        EPOCH - MONOTONIC,
+                        -10_995_116L,
+                        12_000L,
+                        21_990L,
+                        40L,
+                        300,
+                        true,
+                        2L);
             case COLLECTOR_GAP -> new CollectorGap("kv-events", 100, 104);
             case REJECTED -> new Rejected("client.jsonl", 17L, 4_096L, "not an object", "[1, 2");
         };

@@ -40,7 +40,7 @@ public enum Layer {
             case ALLOCATOR_SAMPLED, KERNEL_RAN, STREAM_STALLED, MEMORY_CHANGED, DEVICE_SAMPLED -> GPU;
             case SPAN_RECORDED -> SPANS;
             case METRIC_SAMPLED, KV_LOOKUP -> METRICS;
-            case ID_ALIASED, CLOCK_SAMPLED, COLLECTOR_GAP, REJECTED -> null;
+            case ID_ALIASED, CLOCK_SAMPLED, CLOCK_FITTED, COLLECTOR_GAP, REJECTED -> null;
         };
     }
 
