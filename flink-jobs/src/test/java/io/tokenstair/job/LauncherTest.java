@@ -29,7 +29,7 @@ class LauncherTest {
 
     private static final List<String> MODULES = List.of(
             "token-events",
-            "collectors/vllm",
+            "collectors/importers",
             "collectors/gpu",
             "cep-rules",
             "parquet-archive",
@@ -119,14 +119,14 @@ class LauncherTest {
 
         assertThat(mains())
                 .containsExactly(
-                        "io.tokenstair.collect.vllm.ImportMain vllm-capture a dir --log SCRATCH/log",
+                        "io.tokenstair.collect.ImportMain vllm-capture a dir --log SCRATCH/log",
                         "io.tokenstair.job.JobMain archive --from SCRATCH/log --archive an archive"
                                 + " --summary SCRATCH/log/import-summary.json");
     }
 
     @Test
     void whatAStrictImportAcceptedIsArchivedAllTheSame() throws Exception {
-        endsWith("io.tokenstair.collect.vllm.ImportMain", 3);
+        endsWith("io.tokenstair.collect.ImportMain", 3);
 
         assertThat(tokenstair("import", "vllm-capture", "d", "--strict", "--archive=a")
                         .exitCode())
@@ -136,7 +136,7 @@ class LauncherTest {
 
     @Test
     void anImportThatCannotReadArchivesNothing() throws Exception {
-        endsWith("io.tokenstair.collect.vllm.ImportMain", 2);
+        endsWith("io.tokenstair.collect.ImportMain", 2);
 
         assertThat(tokenstair("import", "vllm-capture", "d", "--archive", "a").exitCode())
                 .isEqualTo(2);
@@ -163,7 +163,7 @@ class LauncherTest {
         assertThat(mains())
                 .extracting(call -> call.split(" ")[0] + " " + call.split(" ")[1])
                 .containsExactly(
-                        "io.tokenstair.collect.vllm.ImportMain vllm-capture",
+                        "io.tokenstair.collect.ImportMain vllm-capture",
                         "io.tokenstair.job.JobMain run",
                         "io.tokenstair.look.LookMain findings");
     }

@@ -2,7 +2,7 @@ package io.tokenstair.job.capture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.tokenstair.collect.vllm.ImportMain;
+import io.tokenstair.collect.ImportMain;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -1,0 +1,268 @@
+package io.tokenstair.collect;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tokenstair.collect.events.EventsImport;
+import io.tokenstair.collect.input.LineSource;
+import io.tokenstair.collect.vllm.CaptureImport;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * Imports files into a folder log. Exit codes: 0 done, rejects included; 2 wrong usage or unreadable input; 3 done, but something
+ * was rejected and {@code --strict} was given.
+ */
+@Command(
+        name = "tokenstair import",
+        description = "Writes files you already have into the raw tables of an archive.",
+        customSynopsis = "tokenstair import FORMAT PATH... --archive DIR [--strict]",
+        subcommands = {ImportMain.VllmCapture.class, ImportMain.Events.class},
+        commandListHeading = "%nFormats:%n",
+        footer = {
+            "",
+            "The last line is: read R, accepted A, rejected J. What was rejected is in the",
+            "archive's table rejected, with its place and the reason.",
+            "Exit codes: 0 done; 2 wrong usage or unreadable input; 3 done, but input was",
+            "rejected and --strict was given.",
+            "",
+            "Example:",
+            "  tokenstair import vllm-capture captures/quiet --archive A"
+        })
+public final class ImportMain {
+    /** Done. */
+    static final int DONE = 0;
+    /** Wrong usage or unreadable input. */
+    static final int UNREADABLE = 2;
+    /** Done, but input was rejected and --strict was given. */
+    static final int REJECTED = 3;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help.")
+    @SuppressWarnings("UnusedVariable") // picocli reads it.
+    private boolean help;
+
+    private ImportMain() {}
+
+    /** Runs the command and exits with its code. */
+    public static void main(String[] args) {
+        PrintWriter out = new PrintWriter(System.out, true, Charset.defaultCharset());
+        PrintWriter err = new PrintWriter(System.err, true, Charset.defaultCharset());
+        System.exit(run(out, err, System.console() != null || Boolean.getBoolean("tokenstair.terminal"), args));
+    }
+
+    /** Runs the command and returns its exit code. */
+    public static int run(PrintWriter out, PrintWriter err, boolean terminal, String... args) {
+        CommandLine commandLine = new CommandLine(new ImportMain())
+                .setOut(out)
+                .setErr(err)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler((problem, given) -> {
+                    CommandLine command = problem.getCommandLine();
+                    command.getErr()
+                            .println(problem.getMessage() + "; see "
+                                    + command.getCommandSpec().qualifiedName() + " --help");
+                    return UNREADABLE;
+                });
+        commandLine.getSubcommands().values().forEach(sub -> {
+            if (sub.getCommand() instanceof Format format) {
+                format.terminal = terminal;
+            }
+        });
+        if (args.length == 0) {
+            commandLine.usage(out);
+            return UNREADABLE;
+        }
+        return commandLine.execute(args);
+    }
+
+    /** What all formats have in common. */
+    abstract static class Format implements Callable<Integer> {
+        @Spec
+        private CommandSpec spec;
+
+        @Parameters(arity = "1..*", paramLabel = "PATH", description = "What to import.")
+        private List<Path> inputs;
+
+        @Option(names = "--archive", paramLabel = "DIR", description = "Archive to add to.")
+        @SuppressWarnings("UnusedVariable") // The launcher takes it: it archives what this command logged.
+        private @Nullable Path archive;
+
+        @Option(
+                names = {"--log", "--to"},
+                required = true,
+                hidden = true,
+                paramLabel = "LOGDIR",
+                description = "Folder for the events; new.")
+        private Path log;
+
+        @Option(names = "--strict", description = "Exit with 3 when something was rejected.")
+        private boolean strict;
+
+        @Option(names = "--summary", hidden = true, description = "End with the line: read R, accepted A, rejected J.")
+        private boolean summary;
+
+        @Option(names = "--debug", description = "Show stack traces.")
+        private boolean debug;
+
+        @Option(
+                names = {"-h", "--help"},
+                usageHelp = true,
+                description = "Show this help.")
+        @SuppressWarnings("UnusedVariable") // picocli reads it.
+        private boolean help;
+
+        private boolean terminal;
+
+        @SuppressWarnings("NullAway.Init") // picocli sets the fields.
+        Format() {}
+
+        /** The reader of the format. */
+        abstract Importer importer(ImportListener listener);
+
+        @Override
+        public Integer call() {
+            PrintWriter out = spec.commandLine().getOut();
+            PrintWriter err = spec.commandLine().getErr();
+            try {
+                ImportSummary result = importer(new Report(out, err, terminal)).run(inputs, log);
+                Files.createDirectories(log);
+                Files.writeString(
+                        log.resolve("import-summary.json"), new ObjectMapper().writeValueAsString(result) + "\n");
+                printTable(out, result);
+                if (summary) {
+                    out.println(result.line());
+                }
+                return strict && result.rejected() > 0 ? REJECTED : DONE;
+            } catch (ImportException e) {
+                return failed(err, String.valueOf(e.getMessage()), e);
+            } catch (IOException e) {
+                return failed(err, Importer.problem(e), e);
+            } catch (RuntimeException e) {
+                return failed(err, "Cannot import: " + e + "; report this with the output of --debug", e);
+            }
+        }
+
+        private int failed(PrintWriter err, String message, Exception cause) {
+            err.println(message);
+            if (debug) {
+                cause.printStackTrace(err);
+            }
+            return UNREADABLE;
+        }
+
+        private static void printTable(PrintWriter out, ImportSummary result) {
+            out.println(String.format(Locale.ROOT, "%-16s %10s %10s %10s", "layer", "read", "accepted", "rejected"));
+            for (LayerCount layer : result.layers()) {
+                if (!layer.missing()) {
+                    out.println(String.format(
+                            Locale.ROOT,
+                            "%-16s %10d %10d %10d",
+                            layer.layer(),
+                            layer.read(),
+                            layer.accepted(),
+                            layer.rejected()));
+                }
+            }
+        }
+    }
+
+    /** The format {@code vllm-capture}. */
+    @Command(
+            name = "vllm-capture",
+            customSynopsis = "tokenstair import vllm-capture DIR... --archive DIR [--strict] [--debug]",
+            description = {
+                "Folders with the recording of a vLLM run.",
+                "",
+                "Any file of a recording may be",
+                "missing; each may be plain or gzipped (.gz).",
+                "",
+                "  steps.jsonl       engine steps: which step made each token, queueing,",
+                "                    preemptions, recomputation, KV blocks in use",
+                "  client.jsonl      requests and chunks as a client saw them",
+                "  kv_events.jsonl   KV blocks stored and evicted",
+                "  kv_replay.jsonl   KV messages that kv_events.jsonl missed",
+                "  otlp_spans/       request spans, second names of requests",
+                "  metrics_*.prom    scrapes of /metrics",
+                "  host_sched.jsonl  engine threads: time on a core, time waiting for one",
+                "  statlog.jsonl     prefix cache look-ups, resumed requests apart",
+                "  meta.json         versions, flags, begin and end of the load",
+                "",
+                "Without steps.jsonl the gaps between tokens are known, their causes are",
+                "not. Without client.jsonl delivery is not known. KV events and metrics",
+                "name no request. Nothing here tells GPU kernels or the network. Prompts,",
+                "generated text and token ids are not taken over.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import vllm-capture captures/quiet --archive A"})
+    static final class VllmCapture extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new CaptureImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code events}. */
+    @Command(
+            name = "events",
+            customSynopsis = "tokenstair import events FILE... --archive DIR [--strict] [--debug]",
+            description = {
+                "JSON lines, an event a line: the names of the event catalogue, written by hand",
+                "or by a program. Plain or gzipped (.gz).",
+                "",
+                "  {\"defaults\": {\"engineId\": \"e\", \"epochMillisAtClockZero\": 1790000000000}}",
+                "  {\"kind\": \"RequestQueued\", \"engineRequestId\": \"a\", \"clockNanos\": \"5ms\"}",
+                "  {\"kind\": \"StepCompleted\", \"stepId\": 0, \"updateEndNanos\": \"25ms\",",
+                "   \"rows\": [{\"engineRequestId\": \"a\", \"contextTokens\": 33}]}",
+                "",
+                "What the events say can be told, nothing else: docs/import-events.md. A line",
+                "that is no event is refused with its number and reason.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import events case.jsonl --archive A"})
+    static final class Events extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new EventsImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** Prints what is missing, and on a terminal how far a long import is. */
+    private static final class Report implements ImportListener {
+        private final PrintWriter out;
+        private final PrintWriter err;
+        private final boolean terminal;
+
+        Report(PrintWriter out, PrintWriter err, boolean terminal) {
+            this.out = out;
+            this.err = err;
+            this.terminal = terminal;
+        }
+
+        @Override
+        public void progress(String layer, long read) {
+            if (terminal) {
+                err.print(String.format(Locale.ROOT, "\rreading %s: %d records \r", layer, read));
+                err.flush();
+            }
+        }
+
+        @Override
+        public void missing(String layer, String files, Path folder) {
+            out.println("layer " + layer + ": missing (no " + files + " in " + folder + ")");
+        }
+    }
+}

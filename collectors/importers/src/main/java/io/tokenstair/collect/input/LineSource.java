@@ -1,0 +1,203 @@
+package io.tokenstair.collect.input;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lines of a plain or gzipped file, bounded: a line longer than {@link Limits#lineBytes()} is skipped and reported, a gzipped
+ * file is read up to {@link Limits#unzippedBytes()}. A gzip stream that is cut or damaged ends the file early; {@link #defect()}
+ * then says so. Blank lines are passed over.
+ */
+public final class LineSource implements Closeable {
+    /**
+     * What a file may hold.
+     *
+     * @param lineBytes longest line that is taken, in bytes
+     * @param unzippedBytes most bytes taken out of one gzipped file
+     */
+    public record Limits(int lineBytes, long unzippedBytes) {
+        /** 8 MiB a line, 2 GiB out of a gzipped file. */
+        public static final Limits DEFAULT = new Limits(8 << 20, 2L << 30);
+    }
+
+    private static final int BUFFER_BYTES = 1 << 16;
+
+    private final Path file;
+    private final boolean zipped;
+    private final Limits limits;
+    private @Nullable InputStream in;
+    private final byte[] buffer = new byte[BUFFER_BYTES];
+    private int position;
+    private int filled;
+    private long taken;
+    private byte[] line = new byte[1 << 12];
+    private int lineLength;
+    private boolean tooLong;
+    private long lineNumber;
+    private @Nullable String defect;
+
+    /** Opens a file; a name that ends with {@code .gz} is unzipped. */
+    public LineSource(Path file, Limits limits) throws IOException {
+        this.file = file;
+        this.zipped = file.getFileName().toString().endsWith(".gz");
+        this.limits = limits;
+        InputStream raw = Files.newInputStream(file);
+        if (!zipped) {
+            in = raw;
+            return;
+        }
+        try {
+            in = new GZIPInputStream(raw, BUFFER_BYTES);
+        } catch (EOFException e) {
+            raw.close();
+            defect = "the gzip file is cut in its header";
+        } catch (ZipException e) {
+            raw.close();
+            defect = "not a gzip file, though its name ends with .gz";
+        }
+    }
+
+    /**
+     * Moves to the next line that is not blank.
+     *
+     * @return false at the end of the file; a cut last line is a line, unless the gzip stream itself was cut: then it is left out
+     *     and {@link #defect()} speaks for both
+     */
+    public boolean next() throws IOException {
+        while (true) {
+            lineLength = 0;
+            tooLong = false;
+            boolean ended = readLine();
+            if (ended && (defect != null || (lineLength == 0 && !tooLong))) {
+                return false;
+            }
+            lineNumber++;
+            if (lineLength > 0 && line[lineLength - 1] == '\r') {
+                lineLength--;
+            }
+            if (tooLong || !blank()) {
+                return true;
+            }
+            if (ended) {
+                return false;
+            }
+        }
+    }
+
+    private boolean readLine() throws IOException {
+        while (true) {
+            if (position == filled && !fill()) {
+                return true;
+            }
+            int from = position;
+            while (position < filled && buffer[position] != '\n') {
+                position++;
+            }
+            keep(from, position);
+            if (position < filled) {
+                position++;
+                return false;
+            }
+        }
+    }
+
+    private void keep(int from, int to) {
+        int length = to - from;
+        if (tooLong || lineLength + length > limits.lineBytes()) {
+            int room = Math.max(0, Math.min(length, 4096 - lineLength));
+            if (!tooLong && room > 0) {
+                append(from, room);
+            }
+            tooLong = true;
+            return;
+        }
+        append(from, length);
+    }
+
+    private void append(int from, int length) {
+        if (lineLength + length > line.length) {
+            line = Arrays.copyOf(line, Math.max(line.length * 2, lineLength + length));
+        }
+        System.arraycopy(buffer, from, line, lineLength, length);
+        lineLength += length;
+    }
+
+    private boolean fill() throws IOException {
+        if (in == null || defect != null) {
+            return false;
+        }
+        try {
+            filled = in.read(buffer, 0, buffer.length);
+        } catch (EOFException e) {
+            defect = "the gzip file is cut: its stream ends early";
+        } catch (ZipException e) {
+            defect = "the gzip file is damaged";
+        }
+        position = 0;
+        if (defect != null || filled <= 0) {
+            filled = 0;
+            return false;
+        }
+        taken += filled;
+        if (zipped && taken > limits.unzippedBytes()) {
+            defect = "more than " + limits.unzippedBytes() + " bytes come out of the gzip file; the rest was not read";
+            filled = 0;
+            return false;
+        }
+        return true;
+    }
+
+    private boolean blank() {
+        for (int i = 0; i < lineLength; i++) {
+            if (line[i] != ' ' && line[i] != '\t') {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Number of the current line, from 1; after the end, the number of lines. */
+    public long lineNumber() {
+        return lineNumber;
+    }
+
+    /** True when the current line is longer than taken; {@link #bytes()} then holds only its start. */
+    public boolean tooLong() {
+        return tooLong;
+    }
+
+    /** The current line without its end; valid until the next call of {@link #next()}, up to {@link #length()}. */
+    public byte[] bytes() {
+        return line;
+    }
+
+    /** Bytes of the current line. */
+    public int length() {
+        return lineLength;
+    }
+
+    /** Why the file ended early; null when it did not. */
+    public @Nullable String defect() {
+        return defect;
+    }
+
+    /** The file. */
+    public Path file() {
+        return file;
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (in != null) {
+            in.close();
+        }
+    }
+}

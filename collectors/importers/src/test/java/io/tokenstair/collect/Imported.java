@@ -1,0 +1,164 @@
+package io.tokenstair.collect;
+
+import io.tokenstair.collect.events.EventsImport;
+import io.tokenstair.collect.input.LineSource;
+import io.tokenstair.collect.vllm.CaptureImport;
+import io.tokenstair.event.Event;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.Rejected;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.event.wire.WireException;
+import io.tokenstair.log.FolderLogReader;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.zip.GZIPOutputStream;
+
+/** An import in a test: what it counted, what it called missing, and the events of the log. */
+public record Imported(ImportSummary summary, List<String> missing, List<LoggedEvent> events) {
+
+    public static Imported of(Path capture, Path log) {
+        return of(List.of(capture), log, LineSource.Limits.DEFAULT);
+    }
+
+    public static Imported of(List<Path> captures, Path log, LineSource.Limits limits) {
+        List<String> missing = new ArrayList<>();
+        ImportListener listener = new ImportListener() {
+            @Override
+            public void progress(String layer, long read) {}
+
+            @Override
+            public void missing(String layer, String files, Path folder) {
+                missing.add(layer);
+            }
+        };
+        return imported(new CaptureImport(limits, listener), captures, log, missing);
+    }
+
+    /** Event lines in a file of their own, imported. */
+    public static Imported lines(Path folder, String... lines) {
+        ImportListener listener = new ImportListener() {
+            @Override
+            public void progress(String layer, long read) {}
+
+            @Override
+            public void missing(String layer, String files, Path missingIn) {}
+        };
+        folder(folder, "events.jsonl", lines);
+        return imported(
+                new EventsImport(LineSource.Limits.DEFAULT, listener),
+                List.of(folder.resolve("events.jsonl")),
+                folder.resolve("log"),
+                new ArrayList<>());
+    }
+
+    private static Imported imported(Importer importer, List<Path> inputs, Path log, List<String> missing) {
+        try {
+            ImportSummary summary = importer.run(inputs, log);
+            return new Imported(summary, missing, events(log));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (ImportException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static List<LoggedEvent> events(Path log) throws IOException {
+        List<LoggedEvent> events = new ArrayList<>();
+        try (FolderLogReader reader = new FolderLogReader(log.resolve("partition-0000"), 0)) {
+            for (byte[] record = reader.next(); record != null; record = reader.next()) {
+                events.add(EventCodec.decode(record));
+            }
+        } catch (WireException e) {
+            throw new AssertionError(e);
+        }
+        return events;
+    }
+
+    /** The events of one kind, in the order of the log. */
+    public <T extends Event> List<T> all(Class<T> kind) {
+        return events.stream()
+                .map(LoggedEvent::event)
+                .filter(kind::isInstance)
+                .map(kind::cast)
+                .toList();
+    }
+
+    /** The only event of a kind. */
+    public <T extends Event> T only(Class<T> kind) {
+        List<T> all = all(kind);
+        if (all.size() != 1) {
+            throw new AssertionError(all.size() + " events of " + kind.getSimpleName() + ": " + events);
+        }
+        return all.get(0);
+    }
+
+    /** The logged events of a collector, in the order of the log. */
+    public List<LoggedEvent> from(String collectorId) {
+        return events.stream()
+                .filter(event -> event.header().collectorId().equals(collectorId))
+                .toList();
+    }
+
+    /** The reasons of what was refused. */
+    public List<String> reasons() {
+        return all(Rejected.class).stream().map(Rejected::reason).toList();
+    }
+
+    /** The raw stamp of an event that must have one. */
+    public static long clockNanos(LoggedEvent logged) {
+        return Objects.requireNonNull(logged.header().clockNanos());
+    }
+
+    /** The event time of an event that must have one. */
+    public static long wallMillis(LoggedEvent logged) {
+        return Objects.requireNonNull(logged.header().coarseEpochMillis());
+    }
+
+    public LayerCount layer(String name) {
+        return summary.layers().stream()
+                .filter(layer -> layer.layer().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** The recorded runs of the repository. */
+    public static Path captures() {
+        Path folder = Path.of("").toAbsolutePath();
+        while (folder != null && !Files.isDirectory(folder.resolve("captures"))) {
+            folder = folder.getParent();
+        }
+        if (folder == null) {
+            throw new AssertionError(
+                    "Cannot find the folder captures above " + Path.of("").toAbsolutePath());
+        }
+        return folder.resolve("captures");
+    }
+
+    public static byte[] gzip(byte[] plain) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
+            out.write(plain);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** A folder with one file of these lines. */
+    public static Path folder(Path folder, String file, String... lines) {
+        try {
+            Files.createDirectories(folder);
+            Files.write(folder.resolve(file), (String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return folder;
+    }
+}

@@ -1,5 +1,0 @@
-/** Raw input of a capture: files, lines and fields, bounded, with the place and reason of what is refused. */
-@NullMarked
-package io.tokenstair.collect.vllm.input;
-
-import org.jspecify.annotations.NullMarked;

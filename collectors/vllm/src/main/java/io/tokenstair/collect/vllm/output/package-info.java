@@ -1,5 +1,0 @@
-/** Events to a log: sequence numbers per collector, and all collectors in one order. */
-@NullMarked
-package io.tokenstair.collect.vllm.output;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** vLLM captures to events: one class per layer of a capture folder, and the command that imports them. */
-@NullMarked
-package io.tokenstair.collect.vllm;
-
-import org.jspecify.annotations.NullMarked;
