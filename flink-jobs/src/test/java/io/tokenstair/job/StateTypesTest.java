@@ -12,6 +12,9 @@ import io.tokenstair.event.EventFixtures;
 import io.tokenstair.event.EventKind;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.evidence.EngineEvidence;
+import io.tokenstair.job.evidence.Evidence;
+import io.tokenstair.job.evidence.TransferWait;
 import io.tokenstair.job.layer.LayerCount;
 import io.tokenstair.job.request.LifetimeState;
 import io.tokenstair.job.request.PendingToken;
@@ -68,6 +71,9 @@ class StateTypesTest {
                 SortedWindow.class,
                 StepTimeModel.State.class,
                 HostThreads.class,
+                EngineEvidence.class,
+                Evidence.class,
+                TransferWait.class,
                 PrefillStep.class,
                 PrefixBlocks.class,
                 ClockSegments.class,

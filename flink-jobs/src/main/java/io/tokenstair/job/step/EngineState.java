@@ -2,8 +2,12 @@ package io.tokenstair.job.step;
 
 import io.tokenstair.clock.ClockSegments;
 import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.evidence.EngineEvidence;
 import io.tokenstair.job.window.SortedWindow;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 public class EngineState {
     /** Decode-only steps over which medians are taken. */
     public static final int REFERENCE_STEPS = 400;
+
+    /** Waiting events that are kept decoded beside their bytes. */
+    private static final int DECODED_EVENTS = 1_024;
 
     public String engineId = "";
     public String clockId = "";
@@ -59,20 +66,65 @@ public class EngineState {
     public @Nullable Long kvUsedBlocksCount;
 
     public HostThreads threads = new HostThreads();
+    public EngineEvidence evidence = new EngineEvidence();
     public ClockSegments clock = new ClockSegments();
     public PrefixBlocks blocks = new PrefixBlocks();
 
     /** Wire bytes of events that wait, in order, for core records that cover a step. */
     public List<byte[]> waitingEvents = new ArrayList<>();
 
-    /** The first of them, decoded; not kept in snapshots. */
-    transient @Nullable LoggedEvent firstWaiting;
+    /** Some of them, decoded, by their place; not kept in snapshots. */
+    transient @Nullable List<@Nullable LoggedEvent> decodedEvents;
 
     public long latestCoarseMillis = Long.MIN_VALUE;
     public long unknownHandleRows;
 
     /** For Flink's serializer. */
     public EngineState() {}
+
+    /** Adds an event that waits. The last ones are kept decoded too: nearly always they are asked for soon. */
+    void addWaiting(LoggedEvent logged, byte[] bytes) {
+        List<@Nullable LoggedEvent> decoded = decoded();
+        waitingEvents.add(bytes);
+        decoded.add(waitingEvents.size() <= DECODED_EVENTS ? logged : null);
+    }
+
+    /** The waiting event of a place. */
+    LoggedEvent waiting(int place) {
+        List<@Nullable LoggedEvent> decoded = decoded();
+        LoggedEvent known = decoded.get(place);
+        if (known == null) {
+            known = decode(waitingEvents.get(place));
+            decoded.set(place, known);
+        }
+        return known;
+    }
+
+    /** Drops the first waiting events. */
+    void removeWaiting(int count) {
+        if (count > 0) {
+            decoded().subList(0, count).clear();
+            waitingEvents.subList(0, count).clear();
+        }
+    }
+
+    private List<@Nullable LoggedEvent> decoded() {
+        List<@Nullable LoggedEvent> decoded = decodedEvents;
+        if (decoded == null || decoded.size() != waitingEvents.size()) {
+            // A snapshot was read: nothing is decoded yet.
+            decoded = new ArrayList<>(Collections.nCopies(waitingEvents.size(), (LoggedEvent) null));
+            decodedEvents = decoded;
+        }
+        return decoded;
+    }
+
+    static LoggedEvent decode(byte[] bytes) {
+        try {
+            return EventCodec.decode(bytes);
+        } catch (WireException e) {
+            throw new IllegalStateException("Cannot read an event that was read before", e);
+        }
+    }
 
     /** Remembers who computed most prompt tokens in the step at hand. */
     void prefilled(String requestId, String eventId) {

@@ -19,7 +19,6 @@ import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
-import io.tokenstair.event.wire.WireException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +32,9 @@ import org.jspecify.annotations.Nullable;
 public final class EngineTimeline {
     /** How far event time may run past a step that core records do not cover yet. */
     public static final long COVER_MILLIS = 2_000;
+
+    /** How far event time must run past any step: records of the same moment sort before or after it by the name of their collector. */
+    public static final long MOMENT_MILLIS = 10;
 
     /** How long a token may wait in an open batch, in the engine's time. */
     public static final long BATCH_NANOS = 500_000_000L;
@@ -86,13 +88,12 @@ public final class EngineTimeline {
                 state.clock = ClockSegments.between(sample.localClockId(), sample.remoteClockId());
             }
             state.clock.accept(sample);
+        } else if (state.evidence.accept(header, event)) {
+            drain(state.latestCoarseMillis);
         } else if (state.waitingEvents.isEmpty() && ready(logged, state.latestCoarseMillis)) {
             process(logged);
         } else {
-            if (state.waitingEvents.isEmpty()) {
-                state.firstWaiting = logged;
-            }
-            state.waitingEvents.add(bytes);
+            state.addWaiting(logged, bytes);
             drain(state.latestCoarseMillis);
         }
     }
@@ -113,42 +114,36 @@ public final class EngineTimeline {
 
     private void drain(long millis) {
         int done = 0;
-        List<byte[]> waitingEvents = state.waitingEvents;
-        while (done < waitingEvents.size()) {
-            LoggedEvent logged = state.firstWaiting;
-            if (logged == null) {
-                logged = decode(waitingEvents.get(done));
-                state.firstWaiting = logged;
-            }
-            if (!ready(logged, millis) && waitingEvents.size() - done <= WAITING_EVENTS) {
+        int waiting = state.waitingEvents.size();
+        while (done < waiting) {
+            LoggedEvent logged = state.waiting(done);
+            if (!ready(logged, millis) && waiting - done <= WAITING_EVENTS) {
                 break;
             }
-            state.firstWaiting = null;
             process(logged);
             done++;
         }
-        if (done > 0) {
-            waitingEvents.subList(0, done).clear();
-        }
+        state.removeWaiting(done);
     }
 
-    private static LoggedEvent decode(byte[] bytes) {
-        try {
-            return EventCodec.decode(bytes);
-        } catch (WireException e) {
-            throw new IllegalStateException("Cannot read an event that was read before", e);
-        }
-    }
-
-    /** Whether the core records that a step is judged with are there, or event time says that they will not come. */
+    /**
+     * Whether the records that a step is judged with are there, or event time says that they will not come. Every step waits a moment:
+     * the first record of its kind is written when the step it lies in has ended.
+     */
     private boolean ready(LoggedEvent logged, long millis) {
-        if (!(logged.event() instanceof StepCompleted step) || !state.threads.reported()) {
+        if (!(logged.event() instanceof StepCompleted step) || millis == Long.MAX_VALUE) {
             return true;
         }
         Long coarse = logged.header().coarseEpochMillis();
-        return state.threads.covers(step.updateEndNanos())
-                || millis == Long.MAX_VALUE
-                || (coarse != null && millis > coarse + COVER_MILLIS);
+        if (coarse == null) {
+            // No event time: only the end of the input says that nothing more comes.
+            return false;
+        }
+        boolean covered = !state.threads.reported() || state.threads.covers(step.updateEndNanos());
+        long waitMillis = Math.max(
+                covered ? MOMENT_MILLIS : COVER_MILLIS,
+                state.evidence.waitMillis(step.updateEndNanos(), logged.header().clockId()));
+        return millis > coarse + waitMillis;
     }
 
     private void process(LoggedEvent logged) {
@@ -408,7 +403,7 @@ public final class EngineTimeline {
         state.blocks.step(fill);
         List<byte[]> early = state.blocks.early;
         for (int i = 0; i < early.size(); ) {
-            LoggedEvent logged = decode(early.get(i));
+            LoggedEvent logged = EngineState.decode(early.get(i));
             if (logged.event() instanceof KvBlocksStored stored
                     && stored.batchSequence() != null
                     && stored.batchSequence() <= fill.batchSequence) {

@@ -1,5 +1,6 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.job.evidence.Evidence;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,10 @@ final class JudgedStep {
     double idleEngineStallNanos;
     /** The same of the worker, while the model ran. */
     double workerStallNanos;
+
+    /** What records of stalls say of the step; null when they say nothing. */
+    @Nullable
+    Evidence evidence;
 
     /** Sequences that computed prompt tokens: usually none. */
     final List<PromptRow> promptRows = new ArrayList<>(2);

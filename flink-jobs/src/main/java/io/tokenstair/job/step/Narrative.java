@@ -2,6 +2,9 @@ package io.tokenstair.job.step;
 
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Part;
+import io.tokenstair.job.evidence.Evidence;
+import io.tokenstair.job.evidence.EvidenceKind;
+import io.tokenstair.job.evidence.TransferWait;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -111,10 +114,10 @@ final class Narrative {
                         "The engine's threads stood ready without a core for " + millis(part(Part.HOST_CONTENTION))
                                 + " more than usual.",
                         state.threads.lastEventId);
-            case HOST_PAUSE ->
-                say(
-                        "The engine's process neither ran nor was ready for " + millis(part(Part.HOST_PAUSE)) + ".",
-                        state.threads.lastEventId);
+            case HOST_PAUSE -> pause(sequence, state);
+            case REMOTE_KV_ADMISSION, KV_OFFLOAD -> transfer(cause, sequence);
+            case JIT_COMPILE, ALLOC_STALL, STREAM_SYNC, DRIVER_ERROR, THERMAL_CLOCK, COLLECTIVE_WAIT, KERNEL_SLOW ->
+                recorded(cause, sequence);
             case HOST_GAP -> say("No step was in flight for " + millis(part(Part.HOST_GAP)) + ".", judged.eventId);
             default ->
                 say(
@@ -127,6 +130,77 @@ final class Narrative {
                 && part(Part.UNEXPLAINED) > explained / 4
                 && part(Part.UNEXPLAINED) > 1_000_000) {
             say(millis(part(Part.UNEXPLAINED)) + " more remain unexplained.", judged.eventId);
+        }
+    }
+
+    private void pause(SequenceState sequence, EngineState state) {
+        Evidence evidence = sequence.evidence;
+        if (evidence != null && evidence.nanos(EvidenceKind.PAUSE) > 0) {
+            String why = evidence.detail(EvidenceKind.PAUSE);
+            say(
+                    "The process " + evidence.culprit(EvidenceKind.PAUSE) + " stood still"
+                            + (why.isEmpty() ? "" : " (" + why + ")") + " for " + millis(part(Part.HOST_PAUSE)) + ".",
+                    evidence.eventId(EvidenceKind.PAUSE));
+            return;
+        }
+        say(
+                "The engine's process neither ran nor was ready for " + millis(part(Part.HOST_PAUSE)) + ".",
+                state.threads.lastEventId);
+    }
+
+    private void transfer(Cause cause, SequenceState sequence) {
+        TransferWait wait = sequence.transferWait;
+        if (wait == null) {
+            return;
+        }
+        String from = wait.peer == null ? "" : " from " + wait.peer;
+        say(
+                cause == Cause.REMOTE_KV_ADMISSION
+                        ? "It waited " + millis(wait.remoteNanos) + " for its KV blocks" + from + "."
+                        : "It waited " + millis(wait.offloadNanos) + " for its KV blocks to be loaded" + from + ".",
+                wait.eventId);
+    }
+
+    private void recorded(Cause cause, SequenceState sequence) {
+        Evidence evidence = sequence.evidence;
+        if (evidence == null) {
+            return;
+        }
+        EvidenceKind kind = RecordedEvidence.kindOf(cause, evidence);
+        String what = kind == null ? "" : evidence.detail(kind);
+        String by = kind == null || evidence.culprit(kind) == null ? "" : " on " + evidence.culprit(kind);
+        String id = kind == null ? "" : evidence.eventId(kind);
+        switch (cause) {
+            case JIT_COMPILE -> say("A kernel was compiled: " + what + ", " + millis(part(Part.KERNEL)) + ".", id);
+            case ALLOC_STALL ->
+                say(
+                        kind == EvidenceKind.ALLOCATION
+                                ? "Device memory was looked for (" + what + ")" + by + ": " + millis(part(Part.ALLOC)) + "."
+                                : "The allocator's count of retries or failures rose" + by + ", and "
+                                        + millis(part(Part.ALLOC)) + " remain.",
+                        id);
+            case STREAM_SYNC -> say("A call waited for the device (" + what + "): " + millis(part(Part.SYNC)) + ".", id);
+            case DRIVER_ERROR ->
+                say(
+                        "The driver returned error " + evidence.driverCode + ", and "
+                                + millis(part(Part.SYNC) + part(Part.ALLOC) + part(Part.COLLECTIVE)) + " went by around it.",
+                        evidence.driverEventId);
+            case THERMAL_CLOCK ->
+                say(
+                        "The clock was lower than usual" + by + ", and the step longer " + what + ": "
+                                + millis(part(Part.KERNEL)) + ".",
+                        id);
+            case COLLECTIVE_WAIT ->
+                say(
+                        "It waited in a collective (" + what + ")"
+                                + (evidence.culprit(EvidenceKind.COLLECTIVE) == null
+                                        ? ""
+                                        : " for " + evidence.culprit(EvidenceKind.COLLECTIVE))
+                                + ": " + millis(part(Part.COLLECTIVE)) + ".",
+                        id);
+            default ->
+                say("Kernels took longer than they usually do" + by + ", most of all " + what + ": "
+                        + millis(part(Part.KERNEL)) + ".", id);
         }
     }
 

@@ -1,5 +1,7 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.job.evidence.Evidence;
+import io.tokenstair.job.evidence.TransferWait;
 import org.jspecify.annotations.Nullable;
 
 /** What an engine's timeline remembers of one open sequence: under 500 bytes, dropped when the sequence ends. */
@@ -60,6 +62,13 @@ public class SequenceState {
     public @Nullable Long discardedTokens;
     public @Nullable Long resumedStepId;
     public String resumedEventId = "";
+
+    /** What records of stalls say of its own steps since the last token; null when they say nothing. */
+    public @Nullable Evidence evidence;
+    /** What it waited for its KV blocks since the last token; null when no transfer is recorded. */
+    public @Nullable TransferWait transferWait;
+    /** End of its last own step. */
+    public long ownUntilNanos;
 
     // The engine's running totals at the last token; a step of its own moves those of waits along.
     public long prefillOnlyAtLast;

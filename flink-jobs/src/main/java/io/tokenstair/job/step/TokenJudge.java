@@ -6,6 +6,7 @@ import io.tokenstair.cause.Part;
 import io.tokenstair.event.Phase;
 import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.StepCompleted;
+import io.tokenstair.job.evidence.TransferWait;
 import io.tokenstair.job.window.SortedWindow;
 import org.jspecify.annotations.Nullable;
 
@@ -34,12 +35,16 @@ final class TokenJudge {
     private static final double SLEEPER_SHARE = 0.1;
 
     private final EngineState state;
+    private final RecordedEvidence records;
     private final long[] parts = new long[Part.COUNT];
     private int mask;
     private boolean promptsKnown;
+    /** Which process stalled by its core records; null when none did. */
+    private @Nullable String pausedRole;
 
     TokenJudge(EngineState state) {
         this.state = state;
+        this.records = new RecordedEvidence(state);
     }
 
     // ---- the step
@@ -105,6 +110,7 @@ final class TokenJudge {
             }
         }
         cores(judged, step);
+        records.step(judged);
         return judged;
     }
 
@@ -213,6 +219,7 @@ final class TokenJudge {
             sequence.queuedAtSeatLimitNanos = state.seatLimitNanos - sequence.seatLimitAtLast;
             sequence.queuedShortOfBlocksNanos = state.blocksShortNanos - sequence.blocksShortAtLast;
         }
+        records.gather(judged, sequence, previous, first);
         sequence.ownSteps++;
         // An engine that had nothing to do before a request came was no pause of that request.
         sequence.coreWaitNanos += judged.coreWaitNanos - (first ? judged.idleCoreWaitNanos : 0);
@@ -267,6 +274,7 @@ final class TokenJudge {
 
     /** Learns from the step after everything in it has been judged. */
     void learn(JudgedStep judged) {
+        records.done(judged);
         if (judged.load.sequences() == 0) {
             return;
         }
@@ -317,6 +325,7 @@ final class TokenJudge {
         sequence.criticalWaitNanos = 0;
         sequence.engineStallNanos = 0;
         sequence.workerStallNanos = 0;
+        RecordedEvidence.reset(sequence);
     }
 
     /** True when it had lost its blocks before this step scheduled it: a step in flight at the loss is not delayed by it. */
@@ -383,7 +392,7 @@ final class TokenJudge {
             remaining -= load(judged, sequence, expected);
         }
         long beyond = gap - expected;
-        remaining = evidence(sequence, remaining, beyond, hostCovered);
+        remaining = evidence(judged, sequence, remaining, beyond, hostCovered);
         if (!promptsKnown && (sequence.otherPrefillTokens + sequence.ownPrefillTokens > 0)) {
             assign(Part.PREFILL, remaining);
             remaining = 0;
@@ -449,11 +458,18 @@ final class TokenJudge {
 
     private long waits(JudgedStep judged, SequenceState sequence, long gap) {
         long waited = gap - sequence.ownStepNanos - sequence.idleNanos;
-        long queue = Math.min(waited, sequence.queueWaitNanos);
+        TransferWait transferred = sequence.transferWait;
+        long transfer = transferred == null ? 0 : Math.min(waited, transferred.nanos());
+        if (transfer > 0) {
+            assign(Part.TRANSFER_WAIT, transfer);
+        }
+        long queue = Math.min(
+                waited - transfer,
+                sequence.queueWaitNanos - (transferred == null ? 0 : transferred.queuedNanos));
         if (queue != 0) {
             assign(Part.QUEUE_WAIT, queue);
         }
-        long rest = waited - queue;
+        long rest = waited - transfer - queue;
         if (rest != 0) {
             assign(
                     lostItsBlocks(judged, sequence) || sequence.ownRecomputeTokens > 0
@@ -497,11 +513,14 @@ final class TokenJudge {
     }
 
     /** Gives of what remains to pause, contention and idle time, each by its own evidence; returns the rest. */
-    private long evidence(SequenceState sequence, long remaining, long beyond, boolean hostCovered) {
-        long left = remaining;
+    private long evidence(
+            JudgedStep judged, SequenceState sequence, long remaining, long beyond, boolean hostCovered) {
+        records.begin();
+        pausedRole = null;
+        long left = records.measured(sequence, remaining, this::assign);
         if (left > 0 && hostCovered) {
             // A paused engine first: what other threads do meanwhile is not on the critical path.
-            left -= pause(sequence, sequence.engineStallNanos, state.engineStallWindow, left, beyond);
+            left -= pause(sequence, "engine", sequence.engineStallNanos, state.engineStallWindow, left, beyond);
             long usual = state.coreWaitWindow.size() == 0 ? 0 : state.coreWaitWindow.median();
             // The sample period is longer than most steps, so worker and engine core count together ...
             long waited = StrictMath.round(sequence.coreWaitNanos) - usual * Math.max(1, sequence.ownSteps);
@@ -517,8 +536,9 @@ final class TokenJudge {
                     left -= part;
                 }
             }
-            left -= pause(sequence, sequence.workerStallNanos, state.workerStallWindow, left, beyond);
+            left -= pause(sequence, "worker", sequence.workerStallNanos, state.workerStallWindow, left, beyond);
         }
+        left = records.counted(sequence, left, StrictMath.round(judged.spreadNanos), this::assign);
         if (left > 0 && sequence.idleNanos > 0) {
             long usualIdle = state.idleWindow.size() == 0 ? 0 : state.idleWindow.median();
             long part = Math.min(left, Math.max(0, sequence.idleNanos - usualIdle));
@@ -527,11 +547,12 @@ final class TokenJudge {
                 left -= part;
             }
         }
-        return left;
+        return hostCovered ? left : records.deviceIdle(sequence, left, this::assign);
     }
 
     /** Assigns a pause where a thread stalled, beyond what it usually does, for most of what is to be explained; returns it. */
-    private long pause(SequenceState sequence, double stalledNanos, SortedWindow usual, long left, long beyond) {
+    private long pause(
+            SequenceState sequence, String role, double stalledNanos, SortedWindow usual, long left, long beyond) {
         if (left <= 0 || mask(Part.HOST_PAUSE)) {
             return 0;
         }
@@ -547,6 +568,7 @@ final class TokenJudge {
         }
         long part = Math.min(left, StrictMath.round(stalled));
         assign(Part.HOST_PAUSE, part);
+        pausedRole = role;
         return part;
     }
 
@@ -583,6 +605,7 @@ final class TokenJudge {
         }
         choice.offer(Cause.BATCH_GROWTH, assigned(Part.BATCH));
         choice.offer(Cause.CONTEXT_GROWTH, assigned(Part.CONTEXT));
+        records.offer(sequence, choice);
         choice.offer(Cause.HOST_PAUSE, assigned(Part.HOST_PAUSE));
         choice.offer(Cause.HOST_CONTENTION, assigned(Part.HOST_CONTENTION));
         choice.offer(Cause.HOST_GAP, assigned(Part.HOST_GAP));
@@ -592,9 +615,11 @@ final class TokenJudge {
         Cause cause = choice.best();
         slow.cause = cause.name();
         slow.culpritRequestId = culprit(cause, judged, sequence);
-        Confidence confidence = confidence(cause, promptsKnown, sequence);
+        Confidence byRecords = records.confidence(cause, sequence);
+        Confidence confidence = byRecords != null ? byRecords : confidence(cause, promptsKnown, sequence);
         slow.confidence = confidence.levelName();
-        slow.confidenceWhy = why(cause, confidence, promptsKnown, sequence);
+        String recorded = RecordedEvidence.why(cause, confidence, sequence);
+        slow.confidenceWhy = recorded != null ? recorded : why(cause, confidence, promptsKnown, sequence);
         evidenceIds(slow, judged, sequence);
         new Narrative(slow, parts, mask).tell(cause, judged, sequence, gap, expected, tokenIndex, state);
         return slow;
@@ -614,7 +639,8 @@ final class TokenJudge {
             }
             case KV_PRESSURE -> other(judged, sequence);
             case CONTEXT_GROWTH -> judged.largestContext == sequence ? null : other(judged, sequence);
-            default -> null;
+            case HOST_PAUSE -> pausedRole != null ? pausedRole : RecordedEvidence.culprit(cause, sequence);
+            default -> RecordedEvidence.culprit(cause, sequence);
         };
     }
 
@@ -676,8 +702,12 @@ final class TokenJudge {
                             : sequence.prefillEventId;
                 case RECOMPUTE_OTHER -> sequence.recomputeEventId;
                 case QUEUE_WAIT -> sequence.queuedEventId;
-                case HOST_CONTENTION, HOST_PAUSE -> state.threads.lastEventId;
-                default -> judged.eventId;
+                case HOST_CONTENTION -> state.threads.lastEventId;
+                case HOST_PAUSE -> {
+                    String pause = RecordedEvidence.eventId(part, sequence);
+                    yield pause.isEmpty() ? state.threads.lastEventId : pause;
+                }
+                default -> RecordedEvidence.eventId(part, sequence);
             };
             slow.evidence.add(part.partName());
             slow.evidence.add(id.isEmpty() ? judged.eventId : id);

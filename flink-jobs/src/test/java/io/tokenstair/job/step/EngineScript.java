@@ -77,6 +77,7 @@ public final class EngineScript {
     private long kvUsedBlocks = 100;
     private long kvTotalBlocks = 10_000;
     private @Nullable Long kvBatch;
+    private long recordSequence;
 
     // ---- the engine
 
@@ -527,6 +528,30 @@ public final class EngineScript {
                         undated ? null : Long.valueOf(coarseEpochMillis(nowNanos))),
                 event));
         return this;
+    }
+
+    /** Another collector of the engine's host logs a record, stamped at a reading of the engine's clock. */
+    public EngineScript recorded(long stampNanos, Event event) {
+        return recorded(CLOCK, stampNanos, event);
+    }
+
+    /** Another collector logs a record, with a stamp of the clock that it names. */
+    public EngineScript recorded(String clockId, long stampNanos, Event event) {
+        events.add(new LoggedEvent(
+                new EventHeader(
+                        "records-a",
+                        1,
+                        recordSequence++,
+                        clockId,
+                        stampNanos,
+                        undated ? null : Long.valueOf(coarseEpochMillis(stampNanos))),
+                event));
+        return this;
+    }
+
+    /** Number of the next step. */
+    public long nextStepId() {
+        return stepId;
     }
 
     /** Everything that was logged, in total order. */

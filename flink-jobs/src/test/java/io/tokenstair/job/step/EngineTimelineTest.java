@@ -23,11 +23,11 @@ class EngineTimelineTest {
     private static final long MILLIS = 1_000_000;
 
     /** An engine that is known: a and b decode, now and then with others of other lengths. */
-    private static EngineScript warm() {
+    static EngineScript warm() {
         return warm(new EngineScript());
     }
 
-    private static EngineScript warm(EngineScript engine) {
+    static EngineScript warm(EngineScript engine) {
         engine.start(64, "a", "b");
         for (int round = 0; round < 20; round++) {
             String[] others = new String[round % 5 + 1];
@@ -705,7 +705,7 @@ class EngineTimelineTest {
     @Test
     void epochTimesComeFromClockSamples() {
         EngineScript engine =
-                new EngineScript().start(64, "a").clockSampled(500).decode(2, "a");
+                new EngineScript().start(64, "a").idle(MILLIS).clockSampled(500).decode(2, "a");
         Told told = engine.told();
 
         assertThat(told.token("a", 0).epochNanos()).isNull();

@@ -1,0 +1,103 @@
+package io.tokenstair.job.evidence;
+
+import io.tokenstair.event.DeviceSampled;
+import io.tokenstair.job.window.SortedWindow;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The clocks of an engine's devices as sampled. Bounded by {@value #DEVICES} devices with {@value #KEPT} samples and a window of
+ * {@value #USUAL} each; samples of further devices are not kept.
+ */
+public class DeviceClocks {
+    static final int DEVICES = 64;
+    static final int KEPT = 64;
+    static final int USUAL = 400;
+
+    /** A sample says nothing of a step this much later. */
+    static final long STALE_NANOS = 60_000_000_000L;
+
+    /** Samples of one device. */
+    public static class Device {
+        public String clockId = "";
+        public long[] stampNanos = new long[KEPT];
+        public long[] hertz = new long[KEPT];
+        public int next;
+        public int count;
+        public SortedWindow usualHertz = new SortedWindow(USUAL);
+        public String throttleReason = "";
+        public String lastEventId = "";
+
+        /** For Flink's serializer. */
+        public Device() {}
+    }
+
+    public Map<String, Device> devices = new HashMap<>();
+
+    /** For Flink's serializer. */
+    public DeviceClocks() {}
+
+    void accept(DeviceSampled sample, String clockId, long stampNanos, String eventId) {
+        Long hertz = sample.smClockHertz();
+        if (hertz == null || hertz <= 0) {
+            return;
+        }
+        Device device = devices.get(sample.deviceId());
+        if (device == null) {
+            if (devices.size() == DEVICES) {
+                return;
+            }
+            device = new Device();
+            devices.put(sample.deviceId(), device);
+        }
+        if (!device.clockId.equals(clockId)) {
+            device.clockId = clockId;
+            device.count = 0;
+        }
+        device.stampNanos[device.next] = stampNanos;
+        device.hertz[device.next] = hertz;
+        device.next = (device.next + 1) % KEPT;
+        device.count = Math.min(device.count + 1, KEPT);
+        device.usualHertz.add(hertz);
+        device.throttleReason = sample.throttleReason() == null ? "" : sample.throttleReason();
+        device.lastEventId = eventId;
+    }
+
+    /** The device of a kernel record: by its id, or the only one that is sampled where the record names none. */
+    @Nullable
+    Device of(String deviceId) {
+        Device device = devices.get(deviceId);
+        if (device == null && deviceId.isEmpty() && devices.size() == 1) {
+            return devices.values().iterator().next();
+        }
+        return device;
+    }
+
+    /**
+     * How many times slower than usual a device's clock ran at a reading of the engine's clock: usual is what nine of ten samples do
+     * not exceed, because a clock only ever falls. NaN where no sample is near.
+     */
+    static double slowdown(@Nullable Device device, long atNanos, ClockShift.Ways ways) {
+        if (device == null || device.count == 0 || device.usualHertz.size() < 2) {
+            return Double.NaN;
+        }
+        ClockShift shift = ways.toEngine(device.clockId, atNanos);
+        if (shift == null) {
+            return Double.NaN;
+        }
+        long hertz = 0;
+        for (int age = 0; age < device.count && hertz == 0; age++) {
+            int i = (device.next - 1 - age + 2 * KEPT) % KEPT;
+            long stamp = device.stampNanos[i] + shift.addNanos();
+            if (stamp <= atNanos && atNanos - stamp <= STALE_NANOS) {
+                hertz = device.hertz[i];
+            }
+        }
+        if (hertz == 0) {
+            return Double.NaN;
+        }
+        long usual = device.usualHertz.sorted[(device.usualHertz.size() * 9 - 1) / 10];
+        return Math.max(1, (double) usual / hertz);
+    }
+}

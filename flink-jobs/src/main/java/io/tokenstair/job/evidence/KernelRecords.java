@@ -1,0 +1,415 @@
+package io.tokenstair.job.evidence;
+
+import io.tokenstair.event.KernelRan;
+import io.tokenstair.job.window.SortedWindow;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Kernel records of an engine that wait for their step, and what each kernel usually takes. A kernel is its name, grid, shared memory
+ * and graph: the same kernel at the same shape. Bounded by {@value #WAITING} waiting records and {@value #KERNELS} kernels; what
+ * exceeds that is not looked at, and counted.
+ */
+public class KernelRecords {
+    static final int WAITING = 65_536;
+    static final int KERNELS = 512;
+    static final int USUAL = 128;
+
+    /** Steps with a kernel after which it is known what it usually takes. */
+    static final int KNOWN = 8;
+
+    /** A kernel within this factor of its usual time is as fast as ever. */
+    static final double LONGER = 1.1;
+
+    /** Kernels that scale alike lie within this share of their common factor. */
+    static final double ALIKE = 0.15;
+
+    /** The share of kernel time that must scale alike. */
+    static final double ALIKE_SHARE = 0.8;
+
+    /** A clock lower by less than this factor slows nothing. */
+    static final double LOWER_CLOCK = 1.05;
+
+    private static final long ABSENT = Long.MIN_VALUE;
+
+    /** One kernel at one shape. */
+    public static class Kernel {
+        public String name = "";
+        /** gemm, attention, collective, copy or other. */
+        public String kernelClass = "";
+        /** Nanoseconds of one launch, a value per step. */
+        public SortedWindow usualNanos = new SortedWindow(USUAL);
+        /** Resident tokens of those steps: attention takes longer with them. */
+        public SortedWindow usualResident = new SortedWindow(USUAL);
+
+        /** For Flink's serializer. */
+        public Kernel() {}
+    }
+
+    public Map<String, Integer> numberOf = new HashMap<>();
+    public List<Kernel> kernels = new ArrayList<>();
+    public List<String> deviceIds = new ArrayList<>();
+    public List<String> clockIds = new ArrayList<>();
+    public List<String> origins = new ArrayList<>();
+
+    // Waiting records, in columns.
+    public int[] kernel = new int[0];
+    public int[] device = new int[0];
+    public int[] clock = new int[0];
+    public int[] origin = new int[0];
+    public int[] launches = new int[0];
+    public long[] stepId = new long[0];
+    public long[] startNanos = new long[0];
+    public long[] durationNanos = new long[0];
+    public long[] sequence = new long[0];
+    public int count;
+
+    public SortedWindow idleWindow = new SortedWindow(400);
+    public long droppedRecords;
+
+    /** For Flink's serializer. */
+    public KernelRecords() {}
+
+    /** The class of a kernel by its name, where its record does not say. */
+    static String classOf(String name) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        if (containsAny(lower, "nccl", "allreduce", "all_reduce", "allgather", "all_gather", "reducescatter", "rccl")) {
+            return "collective";
+        }
+        if (containsAny(lower, "flash", "attn", "attention", "mla_")) {
+            return "attention";
+        }
+        if (containsAny(lower, "gemm", "cutlass", "matmul", "gemv", "cublas")) {
+            return "gemm";
+        }
+        return containsAny(lower, "memcpy", "memset") ? "copy" : "other";
+    }
+
+    private static boolean containsAny(String text, String... words) {
+        for (String word : words) {
+            if (text.contains(word)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Takes a record. */
+    void accept(KernelRan ran, String clockId, String originOfEvent, long sequenceOfEvent) {
+        int number = number(ran);
+        int deviceNumber = index(deviceIds, ran.deviceId() == null ? "" : ran.deviceId());
+        int clockNumber = index(clockIds, clockId);
+        int originNumber = index(origins, originOfEvent);
+        if (number < 0 || deviceNumber < 0 || clockNumber < 0 || originNumber < 0 || count == WAITING) {
+            droppedRecords++;
+            return;
+        }
+        if (count == kernel.length) {
+            grow(Math.max(64, 2 * count));
+        }
+        kernel[count] = number;
+        device[count] = deviceNumber;
+        clock[count] = clockNumber;
+        origin[count] = originNumber;
+        launches[count] = ran.launchCount() == null ? 1 : Math.max(1, ran.launchCount());
+        stepId[count] = ran.stepId() == null ? ABSENT : ran.stepId();
+        startNanos[count] = ran.startNanos();
+        durationNanos[count] = ran.durationNanos();
+        sequence[count] = sequenceOfEvent;
+        count++;
+    }
+
+    private int number(KernelRan ran) {
+        String key = ran.kernelName() + '\u001f' + ran.gridCount() + '\u001f' + ran.sharedMemoryBytes() + '\u001f'
+                + ran.graphId();
+        Integer known = numberOf.get(key);
+        if (known != null) {
+            return known;
+        }
+        if (kernels.size() == KERNELS) {
+            return -1;
+        }
+        Kernel made = new Kernel();
+        made.name = ran.kernelName();
+        made.kernelClass = ran.kernelClass() == null ? classOf(ran.kernelName()) : ran.kernelClass();
+        if (ran.graphId() != null && made.kernelClass.equals("other")) {
+            // A whole graph in one record: there is attention in it.
+            made.kernelClass = "attention";
+        }
+        numberOf.put(key, kernels.size());
+        kernels.add(made);
+        return kernels.size() - 1;
+    }
+
+    private static int index(List<String> known, String text) {
+        int found = known.indexOf(text);
+        if (found < 0 && known.size() < 256) {
+            known.add(text);
+            return known.size() - 1;
+        }
+        return found;
+    }
+
+    private void grow(int capacity) {
+        kernel = Arrays.copyOf(kernel, capacity);
+        device = Arrays.copyOf(device, capacity);
+        clock = Arrays.copyOf(clock, capacity);
+        origin = Arrays.copyOf(origin, capacity);
+        launches = Arrays.copyOf(launches, capacity);
+        stepId = Arrays.copyOf(stepId, capacity);
+        startNanos = Arrays.copyOf(startNanos, capacity);
+        durationNanos = Arrays.copyOf(durationNanos, capacity);
+        sequence = Arrays.copyOf(sequence, capacity);
+    }
+
+    /** Launches of one kernel on one device in a step. */
+    private static final class Sum {
+        final int kernel;
+        long nanos;
+        long launches;
+        long longestNanos;
+        String eventId = "";
+
+        Sum(int kernel) {
+            this.kernel = kernel;
+        }
+    }
+
+    /** What a device's kernels took beyond their usual time. */
+    private record DeviceSum(String deviceId, long kernelNanos, long thermalNanos, long collectiveNanos, Sum longest) {}
+
+    /**
+     * Takes the records of a step out of the waiting ones, adds what they say to its evidence, and learns from them.
+     *
+     * @param previousNanos where the step's interval begins
+     * @param endNanos where it ends
+     * @param residentTokens context tokens that the step's attention reads
+     */
+    void during(
+            long step,
+            long previousNanos,
+            long endNanos,
+            long residentTokens,
+            DeviceClocks clocks,
+            ClockShift.Ways ways,
+            Evidence evidence) {
+        if (count == 0) {
+            return;
+        }
+        Map<String, Map<Integer, Sum>> byDevice = take(step, previousNanos, endNanos, ways);
+        if (byDevice.isEmpty()) {
+            return;
+        }
+        DeviceSum worst = null;
+        DeviceSum waiting = null;
+        long busiest = 0;
+        for (Map.Entry<String, Map<Integer, Sum>> entry : byDevice.entrySet()) {
+            DeviceClocks.Device sampled = clocks.of(entry.getKey());
+            double slowdown = DeviceClocks.slowdown(sampled, endNanos, ways);
+            DeviceSum sum = judge(entry.getKey(), entry.getValue(), residentTokens, slowdown);
+            evidence.clockKnown &= !Double.isNaN(slowdown) || sum.kernelNanos == 0;
+            if (worst == null || sum.kernelNanos + sum.thermalNanos > worst.kernelNanos + worst.thermalNanos) {
+                worst = sum;
+            }
+            if (waiting == null || sum.collectiveNanos > waiting.collectiveNanos) {
+                waiting = sum;
+            }
+            long busy = 0;
+            for (Sum each : entry.getValue().values()) {
+                busy += each.nanos;
+            }
+            busiest = Math.max(busiest, busy);
+        }
+        learn(byDevice, residentTokens);
+        if (worst == null || waiting == null) {
+            return;
+        }
+        evidence.add(
+                EvidenceKind.KERNEL,
+                worst.kernelNanos,
+                worst.longest.eventId,
+                device(worst.deviceId),
+                kernels.get(worst.longest.kernel).name);
+        evidence.add(
+                EvidenceKind.THERMAL,
+                worst.thermalNanos,
+                worst.longest.eventId,
+                device(worst.deviceId),
+                "by its kernels");
+        // What another device's slow kernels explain is theirs: the rank that waited for it lost nothing more.
+        evidence.add(
+                EvidenceKind.COLLECTIVE,
+                waiting.collectiveNanos - worst.kernelNanos - worst.thermalNanos,
+                waiting.longest.eventId,
+                latest(byDevice),
+                kernels.get(waiting.longest.kernel).name);
+        long idle = endNanos - previousNanos - busiest;
+        long usualIdle = idleWindow.size() < KNOWN ? idle : idleWindow.median();
+        evidence.add(EvidenceKind.DEVICE_IDLE, idle - usualIdle, worst.longest.eventId, null, "");
+        idleWindow.add(idle);
+    }
+
+    private static @Nullable String device(String deviceId) {
+        return deviceId.isEmpty() ? null : deviceId;
+    }
+
+    private Map<String, Map<Integer, Sum>> take(long step, long previousNanos, long endNanos, ClockShift.Ways ways) {
+        ClockShift[] shifts = new ClockShift[clockIds.size()];
+        for (int i = 0; i < shifts.length; i++) {
+            ClockShift shift = ways.toEngine(clockIds.get(i), endNanos);
+            shifts[i] = shift == null ? ClockShift.UNKNOWN : shift;
+        }
+        Map<String, Map<Integer, Sum>> byDevice = new TreeMap<>();
+        int kept = 0;
+        for (int i = 0; i < count; i++) {
+            ClockShift shift = shifts[clock[i]];
+            boolean mine;
+            boolean later;
+            if (stepId[i] != ABSENT) {
+                mine = stepId[i] == step;
+                later = stepId[i] > step;
+            } else {
+                long start = startNanos[i] + shift.addNanos();
+                boolean placed = shift != ClockShift.UNKNOWN;
+                mine = placed && start >= previousNanos && start < endNanos;
+                later = placed && start >= endNanos;
+            }
+            if (mine) {
+                Sum sum = byDevice
+                        .computeIfAbsent(deviceIds.get(device[i]), absent -> new TreeMap<>())
+                        .computeIfAbsent(kernel[i], Sum::new);
+                sum.nanos += durationNanos[i];
+                sum.launches += launches[i];
+                if (durationNanos[i] > sum.longestNanos || sum.eventId.isEmpty()) {
+                    sum.longestNanos = durationNanos[i];
+                    sum.eventId = origins.get(origin[i]) + '/' + sequence[i];
+                }
+            } else if (later) {
+                keep(i, kept++);
+            }
+        }
+        count = kept;
+        return byDevice;
+    }
+
+    private void keep(int from, int to) {
+        kernel[to] = kernel[from];
+        device[to] = device[from];
+        clock[to] = clock[from];
+        origin[to] = origin[from];
+        launches[to] = launches[from];
+        stepId[to] = stepId[from];
+        startNanos[to] = startNanos[from];
+        durationNanos[to] = durationNanos[from];
+        sequence[to] = sequence[from];
+    }
+
+    private double usualNanos(Sum sum, long residentTokens) {
+        Kernel of = kernels.get(sum.kernel);
+        if (of.usualNanos.size() < KNOWN) {
+            return Double.NaN;
+        }
+        double usual = (double) of.usualNanos.median() * sum.launches;
+        if (of.kernelClass.equals("attention")) {
+            // Lenient: as if all of it grew with the context.
+            usual *= Math.max(1, (double) residentTokens / Math.max(1, of.usualResident.median()));
+        }
+        return usual;
+    }
+
+    private DeviceSum judge(String deviceId, Map<Integer, Sum> sums, long residentTokens, double slowdown) {
+        double took = 0;
+        double usual = 0;
+        int known = 0;
+        for (Sum sum : sums.values()) {
+            double of = usualNanos(sum, residentTokens);
+            if (!Double.isNaN(of) && !isCollective(sum)) {
+                took += sum.nanos;
+                usual += of;
+                known++;
+            }
+        }
+        double factor = usual > 0 ? took / usual : 1;
+        double alike = 0;
+        double lowered = Double.isNaN(slowdown) || slowdown < LOWER_CLOCK ? 1 : slowdown;
+        double longer = 0;
+        double collective = 0;
+        Sum longest = null;
+        double mostLonger = -1;
+        for (Sum sum : sums.values()) {
+            double of = usualNanos(sum, residentTokens);
+            if (longest == null) {
+                longest = sum;
+            }
+            if (Double.isNaN(of) || of <= 0) {
+                continue;
+            }
+            double beyond = sum.nanos - of * lowered;
+            if (isCollective(sum)) {
+                collective += sum.nanos > LONGER * of ? sum.nanos - of : 0;
+            } else {
+                longer += sum.nanos > LONGER * of * lowered ? beyond : 0;
+                alike += StrictMath.abs(sum.nanos / of - factor) <= ALIKE * factor ? of : 0;
+            }
+            if (sum.nanos - of > mostLonger) {
+                mostLonger = sum.nanos - of;
+                longest = sum;
+            }
+        }
+        // A clock explains what it explains by itself: at most in proportion, and only where all kernels follow it.
+        boolean follows = lowered > 1
+                && known >= 2
+                && alike >= ALIKE_SHARE * usual
+                && factor - 1 >= 0.5 * (lowered - 1)
+                && factor >= LOWER_CLOCK;
+        double thermal = follows ? StrictMath.min(took - usual, usual * (lowered - 1)) : 0;
+        return new DeviceSum(
+                deviceId,
+                StrictMath.round(longer),
+                StrictMath.round(thermal),
+                StrictMath.round(collective),
+                java.util.Objects.requireNonNull(longest));
+    }
+
+    private boolean isCollective(Sum sum) {
+        return kernels.get(sum.kernel).kernelClass.equals("collective");
+    }
+
+    /** The device that came last to the collectives: the others waited in them and it did not. Null when that cannot be told. */
+    private @Nullable String latest(Map<String, Map<Integer, Sum>> byDevice) {
+        if (byDevice.size() < 2) {
+            return null;
+        }
+        String least = null;
+        long leastNanos = Long.MAX_VALUE;
+        long mostNanos = 0;
+        for (Map.Entry<String, Map<Integer, Sum>> entry : byDevice.entrySet()) {
+            long nanos = 0;
+            for (Sum sum : entry.getValue().values()) {
+                nanos += isCollective(sum) ? sum.nanos : 0;
+            }
+            if (nanos < leastNanos) {
+                leastNanos = nanos;
+                least = entry.getKey();
+            }
+            mostNanos = Math.max(mostNanos, nanos);
+        }
+        return leastNanos < mostNanos / 2 ? least : null;
+    }
+
+    private void learn(Map<String, Map<Integer, Sum>> byDevice, long residentTokens) {
+        for (Map<Integer, Sum> sums : byDevice.values()) {
+            for (Sum sum : sums.values()) {
+                Kernel of = kernels.get(sum.kernel);
+                of.usualNanos.add(sum.nanos / sum.launches);
+                of.usualResident.add(residentTokens);
+            }
+        }
+    }
+}
