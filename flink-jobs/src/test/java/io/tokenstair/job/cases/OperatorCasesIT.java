@@ -1,0 +1,72 @@
+package io.tokenstair.job.cases;
+
+import io.tokenstair.event.EventHeader;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.AnalysisJob;
+import io.tokenstair.job.JobEnvironment;
+import io.tokenstair.job.source.CollectorWatermarks;
+import io.tokenstair.job.source.FolderLogSource;
+import io.tokenstair.job.source.RawRecordTypeInfo;
+import io.tokenstair.log.FolderLogWriter;
+import io.tokenstair.rule.library.RuleLibrary;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every report of {@link OperatorCases}, all through one run of the job. */
+class OperatorCasesIT {
+    @TempDir
+    static Path folder;
+
+    private static CaseResults results = new CaseResults("", List.of(), List.of(), List.of());
+
+    static List<OperatorCases.Case> cases() {
+        return OperatorCases.all();
+    }
+
+    @BeforeAll
+    static void runTheJobOverAllCases() throws Exception {
+        List<LoggedEvent> events = new ArrayList<>();
+        for (OperatorCases.Case each : cases()) {
+            events.addAll(each.script().events);
+        }
+        events.sort(Comparator.comparing(LoggedEvent::header, EventHeader.ORDER));
+        Path log = folder.resolve("log");
+        try (FolderLogWriter writer = new FolderLogWriter(log, 0)) {
+            for (LoggedEvent event : events) {
+                writer.append(EventCodec.encode(event));
+            }
+        }
+        StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, 2);
+        new AnalysisJob(false, RuleLibrary.builtIn().rules(), null, folder.resolve("results"))
+                .wire(environment
+                        .fromSource(
+                                FolderLogSource.bounded(log),
+                                CollectorWatermarks.strategy(CollectorWatermarks.LATENESS),
+                                "log",
+                                RawRecordTypeInfo.INSTANCE)
+                        .uid("log"));
+        environment.execute("cases");
+        results = CaseResults.read(folder.resolve("results"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("cases")
+    void theCauseIsFoundAndNoneThatMustNotBe(OperatorCases.Case each) {
+        each.answer().accept(results.of(each.name()));
+    }
+
+    @Test
+    void thePartsOfEveryGapSumToIt() {
+        results.sums();
+    }
+}
