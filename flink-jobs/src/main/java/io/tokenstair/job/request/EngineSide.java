@@ -36,14 +36,16 @@ final class EngineSide {
             sequence.fromEpochNanos = fact.epochNanos;
             sequence.boundNanos = fact.boundNanos;
         }
+        sequence.lastFactNanos = fact.clockNanos;
         switch (fact.kind) {
             case QUEUED -> {
+                sequence.queuedNanos = fact.clockNanos;
                 sequence.promptTokens = fact.promptTokens;
                 sequence.priority = fact.priority;
             }
             case SCHEDULED -> sequence.cachedTokens = fact.tokens;
             case PREEMPTED -> {
-                sequence.preemptions++;
+                preempted(sequence, fact);
                 if (fact.tokens == null) {
                     sequence.discardedKnown = false;
                 } else {
@@ -52,11 +54,31 @@ final class EngineSide {
                 milestone(MilestoneKind.PREEMPTED, lifetime, sequence, fact);
                 milestone(MilestoneKind.KV_PRESSURE, lifetime, sequence, fact);
             }
-            case RESUMED -> sequence.resumedCachedTokens += fact.tokens == null ? 0 : fact.tokens;
+            case RESUMED -> {
+                long found = fact.tokens == null ? 0 : fact.tokens;
+                sequence.resumedCachedTokens += found;
+                sequence.resumedSincePreemptedTokens += found;
+            }
+            case OVERTAKEN -> {
+                sequence.overtakenCount++;
+                if (sequence.overtakenBy == null) {
+                    sequence.overtakenBy = fact.otherRequestId;
+                    sequence.overtakenDiscardedTokens = fact.tokens;
+                }
+                SlowGroups.addEvidence(sequence.overtakenEvidence, fact.otherEventId);
+                SlowGroups.addEvidence(sequence.overtakenEvidence, fact.eventId);
+            }
             case PREFIX_RECOMPUTED -> {
                 sequence.prefixRecomputedTokens += fact.tokens == null ? 0 : fact.tokens;
                 if (sequence.prefixEvictedFor == null) {
                     sequence.prefixEvictedFor = fact.otherRequestId;
+                }
+                sequence.blockSizeTokens = fact.blockSizeTokens;
+                if (fact.kvUsedBlocksCount != null
+                        && fact.kvTotalBlocksCount != null
+                        && fact.kvTotalBlocksCount > 0
+                        && fact.kvUsedBlocksCount <= fact.kvTotalBlocksCount) {
+                    sequence.prefixPoolPercent = (int) (100 * fact.kvUsedBlocksCount / fact.kvTotalBlocksCount);
                 }
                 SlowGroups.addEvidence(sequence.prefixEvidence, fact.otherEventId);
                 SlowGroups.addEvidence(sequence.prefixEvidence, fact.eventId);
@@ -64,6 +86,7 @@ final class EngineSide {
             }
             case FINISHED -> {
                 sequence.finished = true;
+                sequence.finishedEventId = fact.eventId;
                 String reason = fact.endReason == null ? "unknown" : fact.endReason;
                 sequence.endReason = reason.equals("aborted") ? "aborted-by-client" : reason;
                 if (fact.epochNanos != null) {
@@ -72,6 +95,28 @@ final class EngineSide {
                 milestone(MilestoneKind.FINISHED, lifetime, sequence, fact);
             }
         }
+    }
+
+    private static void preempted(SequenceLife sequence, SequenceFact fact) {
+        long outputs = fact.outputTokens == null ? sequence.nextTokenIndex : fact.outputTokens;
+        if (sequence.preemptions == 0) {
+            sequence.firstPreemptedOutputTokens = outputs;
+        } else if (fact.tokens == null || sequence.lastDiscardedTokens == null) {
+            sequence.recomputedBetweenKnown = false;
+        } else {
+            // It may have lost its blocks again before all was computed again.
+            sequence.recomputedBetweenTokens += Math.max(
+                    0,
+                    Math.min(fact.tokens, sequence.lastDiscardedTokens) - sequence.resumedSincePreemptedTokens);
+        }
+        sequence.preemptions++;
+        sequence.lastPreemptedOutputTokens = outputs;
+        sequence.lastDiscardedTokens = fact.tokens;
+        sequence.resumedSincePreemptedTokens = 0;
+        if (fact.holderRequestId != null) {
+            sequence.kvHolder = fact.holderRequestId;
+        }
+        SlowGroups.addEvidence(sequence.preemptionEvidence, fact.eventId);
     }
 
     private static void fromEngine(SequenceLife sequence, SequenceName name, String clockId) {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What is concluded of a sequence when it closes. */
 final class RequestFindings {
+    private static final int LOOP_PREEMPTIONS = 3;
     private static final int GROWTH_TOKENS = 200;
     private static final double GROWTH_SHARE = 0.15;
     private static final double GROWTH_CORRELATION = 0.4;
@@ -42,6 +43,8 @@ final class RequestFindings {
             output.finding(slowFinding(lifetime, sequence, index, group, missing));
         }
         if (abortedByClient) {
+            boolean closed = "client-closed".equals(lifetime.outcome);
+            String abort = closed ? lifetime.completedEventId : sequence.finishedEventId;
             requestCauses.add(Cause.CLIENT_ABORT);
             output.finding(requestFinding(
                     lifetime,
@@ -51,12 +54,11 @@ final class RequestFindings {
                     Cause.CLIENT_ABORT,
                     Severity.INFO,
                     Confidence.ESTABLISHED,
-                    "the client closed the stream, or the engine recorded an abort",
+                    closed ? "the client closed the stream" : "the engine recorded an abort",
                     null,
-                    evidence(lifetime.completedEventId),
+                    evidence(abort),
                     missing,
-                    "The client ended the stream after " + sequence.tokenCount + " tokens"
-                            + cite(lifetime.completedEventId) + "."));
+                    "The client ended the stream after " + sequence.tokenCount + " tokens" + cite(abort) + "."));
         }
         if (sequence.multiToken) {
             requestCauses.add(Cause.MULTI_TOKEN_CHUNK);
@@ -64,31 +66,17 @@ final class RequestFindings {
         if (lifetime.roleChunk) {
             requestCauses.add(Cause.ROLE_CHUNK);
         }
-        if (sequence.preemptions >= 3
-                && sequence.discardedKnown
-                && sequence.discardedTokens - sequence.resumedCachedTokens > sequence.tokenCount) {
-            requestCauses.add(Cause.PREEMPTION_LOOP);
-            output.finding(requestFinding(
-                    lifetime,
-                    sequence,
-                    index,
-                    "preemption-loop",
-                    Cause.PREEMPTION_LOOP,
-                    Severity.WARNING,
-                    Confidence.ESTABLISHED,
-                    "its preemption records",
-                    null,
-                    evidence(""),
-                    missing,
-                    "It was preempted " + sequence.preemptions + " times and computed "
-                            + (sequence.discardedTokens - sequence.resumedCachedTokens)
-                            + " tokens again while it gained " + sequence.tokenCount + "."));
-        }
+        loop(lifetime, sequence, index, missing, requestCauses);
+        overtaken(lifetime, sequence, index, missing, requestCauses);
         if (TokenRows.isPrefixLost(sequence)) {
             requestCauses.add(Cause.PREFIX_HIT_COLLAPSE);
+            boolean evicted = sequence.prefixEvidence.size() > 1;
             String by = sequence.prefixEvictedFor == null
-                    ? ""
+                    ? evicted ? "" : "; no eviction of them is recorded"
                     : "; they were evicted while " + sequence.prefixEvictedFor + " was computed";
+            String pool = sequence.prefixPoolPercent == null
+                    ? ""
+                    : "; " + sequence.prefixPoolPercent + " % of the KV pool were in use";
             output.finding(requestFinding(
                     lifetime,
                     sequence,
@@ -97,17 +85,109 @@ final class RequestFindings {
                     Cause.PREFIX_HIT_COLLAPSE,
                     Severity.of(sequence.firstLostNanos, sequence.firstLostNanos, 1, sequence.tokenCount),
                     Confidence.ESTABLISHED,
-                    "the same block hashes were stored, evicted and stored again",
+                    evicted
+                            ? "the same block hashes were stored, evicted and stored again"
+                            : "the same block hashes were stored before and are stored again",
                     sequence.prefixEvictedFor,
                     sequence.prefixEvidence,
                     missing,
                     sequence.prefixRecomputedTokens + " of its " + sequence.promptTokens
                             + " prompt tokens had been cached before and were computed again; "
-                            + (sequence.cachedTokens == null ? 0 : sequence.cachedTokens) + " were found" + by
+                            + (sequence.cachedTokens == null ? 0 : sequence.cachedTokens) + " were found" + by + pool
                             + cite(sequence.prefixEvidence.isEmpty() ? "" : sequence.prefixEvidence.get(0)) + "."));
         }
         growth(lifetime, sequence, index, missing, requestCauses);
         staircase(lifetime, sequence, index, missing, requestCauses);
+    }
+
+    private void loop(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            int index,
+            List<String> missing,
+            TreeSet<Cause> requestCauses) {
+        long gained = sequence.lastPreemptedOutputTokens - sequence.firstPreemptedOutputTokens;
+        if (sequence.preemptions < LOOP_PREEMPTIONS
+                || !sequence.recomputedBetweenKnown
+                || sequence.recomputedBetweenTokens <= gained) {
+            return;
+        }
+        requestCauses.add(Cause.PREEMPTION_LOOP);
+        output.finding(requestFinding(
+                lifetime,
+                sequence,
+                index,
+                "preemption-loop",
+                Cause.PREEMPTION_LOOP,
+                preemptionSeverity(sequence),
+                Confidence.ESTABLISHED,
+                "its preemption records",
+                sequence.kvHolder,
+                sequence.preemptionEvidence,
+                missing,
+                "It was preempted " + sequence.preemptions + " times and between them computed "
+                        + sequence.recomputedBetweenTokens + " tokens again while it gained " + gained
+                        + (sequence.discardedKnown
+                                ? "; in all, " + sequence.discardedTokens + " computed tokens were discarded"
+                                : "")
+                        + (sequence.kvHolder == null ? "" : "; most of the other KV space was held by " + sequence.kvHolder)
+                        + cite(String.join(", ", sequence.preemptionEvidence)) + "."));
+    }
+
+    private void overtaken(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            int index,
+            List<String> missing,
+            TreeSet<Cause> requestCauses) {
+        if (sequence.overtakenBy == null) {
+            return;
+        }
+        requestCauses.add(Cause.PREEMPTED_THEN_OVERTAKEN);
+        output.finding(requestFinding(
+                lifetime,
+                sequence,
+                index,
+                "preempted-then-overtaken",
+                Cause.PREEMPTED_THEN_OVERTAKEN,
+                preemptionSeverity(sequence),
+                Confidence.ESTABLISHED,
+                "preemption record and the order of scheduling",
+                sequence.overtakenBy,
+                sequence.overtakenEvidence,
+                missing,
+                "It was preempted"
+                        + (sequence.overtakenDiscardedTokens == null
+                                ? ""
+                                : " with " + sequence.overtakenDiscardedTokens + " computed tokens")
+                        + ", and while it waited " + sequence.overtakenBy
+                        + ", which is no more urgent and had started later or not at all, ran first"
+                        + (sequence.overtakenCount > 1
+                                ? "; so it went after " + sequence.overtakenCount + " of its preemptions"
+                                : "")
+                        + cite(String.join(", ", sequence.overtakenEvidence)) + "."));
+    }
+
+    /** By what its preemptions cost its tokens, and the token that has not come yet. */
+    private static Severity preemptionSeverity(SequenceLife sequence) {
+        long most = 0;
+        long sum = 0;
+        long tokens = 0;
+        for (SlowGroup group : sequence.groups) {
+            if (group.cause.equals(Cause.PREEMPTION.name())) {
+                most = Math.max(most, group.mostLostNanos);
+                sum += group.sumLostNanos;
+                tokens += group.tokens;
+            }
+        }
+        Long since = sequence.tokenCount > 0 ? Long.valueOf(sequence.lastEndNanos) : sequence.queuedNanos;
+        if (since != null && sequence.lastFactNanos != null && sequence.lastFactNanos > since) {
+            long pending = sequence.lastFactNanos - since;
+            most = Math.max(most, pending);
+            sum += pending;
+            tokens++;
+        }
+        return Severity.of(most, sum, tokens, sequence.tokenCount + 1);
     }
 
     private static List<String> evidence(String id) {

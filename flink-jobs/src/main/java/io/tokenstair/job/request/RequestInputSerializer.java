@@ -137,6 +137,8 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         out.putOptional(fact.endReason);
         out.putOptional(fact.otherRequestId);
         out.putOptional(fact.otherEventId);
+        out.putOptional(fact.holderRequestId);
+        out.putOptional(fact.outputTokens);
         out.putOptional(fact.kvUsedBlocksCount);
         out.putOptional(fact.kvTotalBlocksCount);
         out.putInt(fact.blockSizeTokens);
@@ -163,6 +165,8 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         fact.endReason = in.takeOptionalText();
         fact.otherRequestId = in.takeOptionalText();
         fact.otherEventId = in.takeOptionalText();
+        fact.holderRequestId = in.takeOptionalText();
+        fact.outputTokens = in.takeOptionalLong();
         fact.kvUsedBlocksCount = in.takeOptionalLong();
         fact.kvTotalBlocksCount = in.takeOptionalLong();
         fact.blockSizeTokens = in.takeInt();

@@ -66,6 +66,30 @@ public class SequenceLife {
     public double residentNanosPerToken;
     public int contextMark = 1024;
 
+    // Between the first preemption and the last one: tokens computed again, and output tokens gained.
+    public long recomputedBetweenTokens;
+    public boolean recomputedBetweenKnown = true;
+    public long firstPreemptedOutputTokens;
+    public long lastPreemptedOutputTokens;
+    public @Nullable Long lastDiscardedTokens;
+    public long resumedSincePreemptedTokens;
+    public @Nullable String kvHolder;
+    public List<String> preemptionEvidence = new ArrayList<>();
+
+    public @Nullable String overtakenBy;
+    public int overtakenCount;
+    public @Nullable Long overtakenDiscardedTokens;
+    public List<String> overtakenEvidence = new ArrayList<>();
+
+    public String finishedEventId = "";
+    /** Engine's clock at its queued stamp and at the last fact of it. */
+    public @Nullable Long queuedNanos;
+
+    public @Nullable Long lastFactNanos;
+    public int blockSizeTokens;
+    /** Share of the KV pool in use when its lost prefix was computed again. */
+    public @Nullable Integer prefixPoolPercent;
+
     public long prefixRecomputedTokens;
     public @Nullable String prefixEvictedFor;
     public List<String> prefixEvidence = new ArrayList<>();

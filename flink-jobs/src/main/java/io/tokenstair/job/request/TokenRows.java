@@ -140,7 +140,8 @@ final class TokenRows {
     /** Whether a good part of its prompt had been cached before and was computed again. */
     static boolean isPrefixLost(SequenceLife sequence) {
         long cached = sequence.cachedTokens == null ? 0 : sequence.cachedTokens;
-        return sequence.prefixRecomputedTokens > cached
+        // A single block proves nothing: the last one of a prompt is computed even where it is cached.
+        return sequence.prefixRecomputedTokens > Math.max(cached, sequence.blockSizeTokens)
                 && sequence.promptTokens != null
                 && 4 * sequence.prefixRecomputedTokens >= sequence.promptTokens;
     }

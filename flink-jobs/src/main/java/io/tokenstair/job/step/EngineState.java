@@ -34,6 +34,10 @@ public class EngineState {
     public Map<String, Integer> handleByName = new HashMap<>();
     public List<Integer> waiting = new ArrayList<>();
     public List<Integer> openBatches = new ArrayList<>();
+    /** Sequences that lost their blocks and have not been scheduled again. */
+    public List<Integer> preemptedHandles = new ArrayList<>();
+
+    public long startedCount;
 
     public StepTimeModel.State model = new StepTimeModel.State();
     public SortedWindow sequencesWindow = new SortedWindow(REFERENCE_STEPS);

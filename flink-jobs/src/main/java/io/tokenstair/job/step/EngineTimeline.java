@@ -42,6 +42,9 @@ public final class EngineTimeline {
     /** Most events that wait for core records; beyond it the oldest step is judged without them. */
     public static final int WAITING_EVENTS = 20_000;
 
+    /** Most preempted sequences that are looked at when another one is scheduled. */
+    private static final int OVERTAKEN = 64;
+
     private final EngineState state;
     private final EngineOutput output;
     private final TokenJudge judge;
@@ -195,6 +198,7 @@ public final class EngineTimeline {
             state.sequences.clear();
             state.handleByName.clear();
             state.waiting.clear();
+            state.preemptedHandles.clear();
             state.openBatches.clear();
             state.lastEndKnown = false;
         }
@@ -251,8 +255,16 @@ public final class EngineTimeline {
         sequence.running = false;
         sequence.preemptedEventId = header.eventId();
         sequence.preemptedStepId = preempted.stepId();
-        sequence.discardedTokens = preempted.discardedTokens();
+        // What it had computed is what its rows said, where the record does not say it itself.
+        Long discarded = preempted.discardedTokens() != null
+                ? preempted.discardedTokens()
+                : sequence.scheduled && sequence.contextTokens > 0 ? Long.valueOf(sequence.contextTokens) : null;
+        sequence.discardedTokens = discarded;
         sequence.resumedStepId = null;
+        sequence.overtaken = false;
+        if (!state.preemptedHandles.contains(sequence.handle)) {
+            state.preemptedHandles.add(sequence.handle);
+        }
         String wantedBy = preempted.wantedByEngineRequestId();
         sequence.preemptedByItself = wantedBy != null && wantedBy.equals(preempted.engineRequestId());
         sequence.preemptedFor =
@@ -260,9 +272,13 @@ public final class EngineTimeline {
         sequence.largestHolder = largestHolder(sequence);
         state.kvEvents++;
         SequenceFact fact = fact(SequenceFact.Kind.PREEMPTED, sequence, header);
-        fact.tokens = preempted.discardedTokens();
+        fact.tokens = discarded;
         fact.stepId = preempted.stepId();
         fact.otherRequestId = sequence.preemptedFor;
+        fact.holderRequestId = sequence.largestHolder;
+        fact.outputTokens = preempted.outputTokens() != null
+                ? preempted.outputTokens()
+                : Long.valueOf(sequence.nextTokenIndex);
         fact.kvUsedBlocksCount = state.kvUsedBlocksCount;
         fact.kvTotalBlocksCount = state.kvTotalBlocksCount;
         output.fact(fact);
@@ -298,6 +314,8 @@ public final class EngineTimeline {
         state.sequences.remove(sequence.handle);
         state.handleByName.remove(sequence.name.engineRequestId);
         state.waiting.remove(Integer.valueOf(sequence.handle));
+        state.preemptedHandles.remove(Integer.valueOf(sequence.handle));
+        state.evidence.transfers.forget(sequence.name.engineRequestId);
     }
 
     private SequenceFact fact(SequenceFact.Kind kind, SequenceState sequence, EventHeader header) {
@@ -327,6 +345,9 @@ public final class EngineTimeline {
         PrefixBlocks.Eviction eviction = new PrefixBlocks.Eviction();
         eviction.eventId = header.eventId();
         eviction.batchSequence = evicted.batchSequence() == null ? -1 : evicted.batchSequence();
+        if (evicted.allCleared()) {
+            state.blocks.evictAll(eviction);
+        }
         for (long hash : evicted.blockHashes()) {
             state.blocks.evict(hash, eviction);
         }
@@ -336,11 +357,11 @@ public final class EngineTimeline {
 
     private void stored(LoggedEvent logged, KvBlocksStored stored) {
         state.kvReported = true;
-        if (stored.batchSequence() == null) {
-            return;
+        if (state.blockSizeTokens <= 0 && stored.blockSizeTokens() != null) {
+            state.blockSizeTokens = stored.blockSizeTokens();
         }
-        PrefixBlocks.StepFill fill = state.blocks.steps.get(stored.batchSequence());
-        if (fill == null) {
+        PrefixBlocks.StepFill fill = state.blocks.fillOf(stored.batchSequence());
+        if (fill == null || (stored.batchSequence() == null && !fill.fits(stored.blockHashes().size()))) {
             // Its step has not been judged yet, or was lost: keep it for the step.
             if (state.blocks.early.size() < PrefixBlocks.MESSAGES) {
                 state.blocks.early.add(EventCodec.encode(logged));
@@ -352,35 +373,46 @@ public final class EngineTimeline {
 
     private void attribute(EventHeader header, KvBlocksStored stored, PrefixBlocks.StepFill fill) {
         Integer handle = state.blocks.attribute(fill, stored.blockHashes().size());
+        SequenceState sequence = handle == null ? null : state.sequences.get(handle);
         int again = 0;
         PrefixBlocks.Eviction first = null;
         for (long hash : stored.blockHashes()) {
             PrefixBlocks.Eviction eviction = state.blocks.storedAgain(hash);
-            if (eviction != null) {
+            // Stored before this one began, not evicted as far as is known, and not found.
+            boolean missed = eviction == null
+                    && sequence != null
+                    && sequence.startOrder != null
+                    && state.blocks.wasStoredBefore(hash, sequence.startStep);
+            if (eviction != null || missed) {
                 again++;
                 first = first == null ? eviction : first;
             }
+            state.blocks.store(hash, state.steps);
         }
-        SequenceState sequence = handle == null ? null : state.sequences.get(handle);
-        if (again == 0 || first == null || sequence == null) {
+        if (again == 0 || sequence == null) {
             return;
         }
         SequenceFact fact = fact(SequenceFact.Kind.PREFIX_RECOMPUTED, sequence, header);
         int blockTokens = stored.blockSizeTokens() != null ? stored.blockSizeTokens() : state.blockSizeTokens;
         fact.tokens = (long) again * blockTokens;
         fact.stepId = fill.stepId;
-        fact.otherEventId = first.eventId;
-        PrefixBlocks.StepFill evicting = state.blocks.steps.get(first.batchSequence);
-        fact.otherRequestId = evicting == null ? null : evicting.largestPrefill;
+        fact.kvUsedBlocksCount = state.kvUsedBlocksCount;
+        fact.kvTotalBlocksCount = state.kvTotalBlocksCount;
+        if (first != null) {
+            fact.otherEventId = first.eventId;
+            PrefixBlocks.StepFill evicting = state.blocks.steps.get(first.batchSequence);
+            fact.otherRequestId = evicting == null ? null : evicting.largestPrefill;
+        }
         output.fact(fact);
     }
 
     private void rememberFill(StepCompleted step, String eventId) {
-        if (step.kvBatchSequence() == null || state.blockSizeTokens <= 0) {
+        if (state.blockSizeTokens <= 0 || (step.kvBatchSequence() == null && state.blocks.numbered)) {
             return;
         }
+        state.blocks.numbered |= step.kvBatchSequence() != null;
         PrefixBlocks.StepFill fill = new PrefixBlocks.StepFill();
-        fill.batchSequence = step.kvBatchSequence();
+        fill.batchSequence = step.kvBatchSequence() != null ? step.kvBatchSequence() : -1 - state.steps;
         fill.stepId = step.stepId();
         fill.stepEventId = eventId;
         SequenceRows rows = step.rows();
@@ -400,15 +432,22 @@ public final class EngineTimeline {
                 fill.largestPrefill = sequence.name.requestId;
             }
         }
+        if (fill.handles.isEmpty() && step.kvBatchSequence() == null) {
+            return;
+        }
         state.blocks.step(fill);
         List<byte[]> early = state.blocks.early;
         for (int i = 0; i < early.size(); ) {
             LoggedEvent logged = EngineState.decode(early.get(i));
-            if (logged.event() instanceof KvBlocksStored stored
-                    && stored.batchSequence() != null
-                    && stored.batchSequence() <= fill.batchSequence) {
+            if (!(logged.event() instanceof KvBlocksStored stored)) {
                 early.remove(i);
-                if (stored.batchSequence() == fill.batchSequence) {
+                continue;
+            }
+            Long batch = state.blocks.numbered ? stored.batchSequence() : null;
+            boolean mine = batch == null ? fill.fits(stored.blockHashes().size()) : batch == fill.batchSequence;
+            if (mine || (batch != null && batch < fill.batchSequence)) {
+                early.remove(i);
+                if (mine) {
                     attribute(logged.header(), stored, fill);
                 }
             } else {
@@ -554,6 +593,12 @@ public final class EngineTimeline {
                 sequence.resumedStepId = step.stepId();
                 sequence.resumedEventId = header.eventId();
             }
+            state.preemptedHandles.remove(Integer.valueOf(sequence.handle));
+            overtakes(header, step, sequence);
+            if (sequence.startOrder == null) {
+                sequence.startOrder = state.startedCount++;
+                sequence.startStep = state.steps;
+            }
             SequenceFact fact =
                     fact(resumed ? SequenceFact.Kind.RESUMED : SequenceFact.Kind.SCHEDULED, sequence, header);
             fact.tokens = (long) rows.cachedTokens(i);
@@ -561,6 +606,46 @@ public final class EngineTimeline {
             output.fact(fact);
             state.waiting.remove(Integer.valueOf(rows.requestHandle(i)));
         }
+    }
+
+    /** Says of each preempted sequence that still waits whether this one, which runs now, was to run after it. */
+    private void overtakes(EventHeader header, StepCompleted step, SequenceState runs) {
+        for (int i = 0; i < state.preemptedHandles.size() && i < OVERTAKEN; i++) {
+            SequenceState waits = state.sequences.get(state.preemptedHandles.get(i));
+            if (waits == null
+                    || waits == runs
+                    || waits.overtaken
+                    || waits.preemptedStepId > step.stepId()
+                    || isScheduled(step, waits)
+                    || !isAfter(runs, waits)) {
+                continue;
+            }
+            waits.overtaken = true;
+            SequenceFact fact = fact(SequenceFact.Kind.OVERTAKEN, waits, header);
+            fact.tokens = waits.discardedTokens;
+            fact.stepId = step.stepId();
+            fact.otherRequestId = runs.name.requestId;
+            fact.otherEventId = waits.preemptedEventId;
+            output.fact(fact);
+        }
+    }
+
+    private static boolean isScheduled(StepCompleted step, SequenceState sequence) {
+        for (int i = 0; i < step.rows().count(); i++) {
+            if (step.rows().requestHandle(i) == sequence.handle) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** True when a sequence is of equal or less urgent priority than another one, and started later than it or not at all. */
+    private static boolean isAfter(SequenceState runs, SequenceState waits) {
+        boolean comparable = (runs.priority == null) == (waits.priority == null);
+        if (!comparable || (runs.priority != null && waits.priority != null && runs.priority < waits.priority)) {
+            return false;
+        }
+        return runs.startOrder == null || (waits.startOrder != null && runs.startOrder > waits.startOrder);
     }
 
     private void emitTokens(EventHeader header, StepCompleted step, JudgedStep judged, @Nullable AlignedStamp aligned) {

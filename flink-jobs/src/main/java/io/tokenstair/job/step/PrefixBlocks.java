@@ -11,12 +11,15 @@ import org.jspecify.annotations.Nullable;
  * prefix was computed again. KV events carry no request id; the step that published a message is known by its number, and inside
  * the step sequences are matched to stored runs by how many blocks each of them filled, in schedule order.
  *
- * <p>Bounded: the last {@value #EVICTED} evicted hashes, the last {@value #STEPS} steps, the last {@value #MESSAGES} early events.
+ * <p>Bounded: the last {@value #EVICTED} stored and as many evicted hashes, the last {@value #STEPS} steps, the last {@value #MESSAGES} early events.
  */
 public class PrefixBlocks {
     static final int EVICTED = 65_536;
     static final int STEPS = 512;
     static final int MESSAGES = 4_096;
+
+    /** A block is stored at most this often at once. */
+    private static final long COPIES = 1_024;
 
     /** Blocks that a step's sequences filled, in schedule order. */
     public static class StepFill {
@@ -31,6 +34,16 @@ public class PrefixBlocks {
 
         /** For Flink's serializer. */
         public StepFill() {}
+
+        /** True when a sequence that is still to be matched filled this many blocks. */
+        boolean fits(int blocks) {
+            for (int i = cursor; i < fullBlocks.size(); i++) {
+                if (fullBlocks.get(i) == blocks) {
+                    return true;
+                }
+            }
+            return false;
+        }
     }
 
     /** One eviction message. */
@@ -41,6 +54,17 @@ public class PrefixBlocks {
         /** For Flink's serializer. */
         public Eviction() {}
     }
+
+    /** Blocks in the cache: how often each was stored, and in which of the engine's steps last, {@code step * COPIES + count}. */
+    public Map<Long, Long> stored = new HashMap<>();
+
+    public long[] storedRing = new long[EVICTED];
+    public int storedNext;
+    public int storedCount;
+    /** True once a step said under which number it published its events. */
+    public boolean numbered;
+
+    public @Nullable StepFill latest;
 
     public Map<Long, Eviction> evicted = new HashMap<>();
     public long[] evictedRing = new long[EVICTED];
@@ -68,10 +92,57 @@ public class PrefixBlocks {
         stepRing[stepNext] = fill.batchSequence;
         stepNext = (stepNext + 1) % STEPS;
         steps.put(fill.batchSequence, fill);
+        latest = fill;
+    }
+
+    /** The step that published a message; where messages carry no number, or steps do not say theirs, the latest one. */
+    @Nullable
+    StepFill fillOf(@Nullable Long batchSequence) {
+        return batchSequence == null || !numbered ? latest : steps.get(batchSequence);
+    }
+
+    /** Remembers that a block is in the cache since one of the engine's steps. */
+    void store(long hash, long step) {
+        Long before = stored.get(hash);
+        long copies = before == null ? 1 : Math.min(before % COPIES + 1, COPIES - 1);
+        stored.put(hash, step * COPIES + copies);
+        if (before != null) {
+            return;
+        }
+        if (storedCount == EVICTED) {
+            stored.remove(storedRing[storedNext]);
+        } else {
+            storedCount++;
+        }
+        storedRing[storedNext] = hash;
+        storedNext = (storedNext + 1) % EVICTED;
+    }
+
+    /** True when a block was in the cache, as far as is known, before one of the engine's steps. */
+    boolean wasStoredBefore(long hash, long step) {
+        Long at = stored.get(hash);
+        return at != null && at / COPIES < step;
+    }
+
+    /** Remembers that every block left the cache. */
+    void evictAll(Eviction eviction) {
+        long[] hashes = stored.keySet().stream().mapToLong(Long::longValue).sorted().toArray();
+        stored.clear();
+        storedCount = 0;
+        for (long hash : hashes) {
+            evict(hash, eviction);
+        }
     }
 
     /** Remembers that a block left the cache. */
     public void evict(long hash, Eviction eviction) {
+        Long at = stored.get(hash);
+        if (at != null && at % COPIES > 1) {
+            // Another copy of it is still there.
+            stored.put(hash, at - 1);
+            return;
+        }
+        stored.remove(hash);
         if (evicted.put(hash, eviction) != null) {
             return;
         }

@@ -17,7 +17,9 @@ public class SequenceFact {
         /** It computed {@code tokens} prompt tokens whose blocks had been cached before and evicted since. */
         PREFIX_RECOMPUTED,
         /** It ended; {@code tokens} were made. */
-        FINISHED
+        FINISHED,
+        /** While it waited after a preemption, {@code otherRequestId} ran first: no more urgent, and started later or not at all. */
+        OVERTAKEN
     }
 
     public Kind kind = Kind.QUEUED;
@@ -35,6 +37,10 @@ public class SequenceFact {
     public @Nullable String endReason;
     public @Nullable String otherRequestId;
     public @Nullable String otherEventId;
+    /** Of a preemption: the largest other holder of KV space. */
+    public @Nullable String holderRequestId;
+    /** Of a preemption: output tokens so far. */
+    public @Nullable Long outputTokens;
     public @Nullable Long kvUsedBlocksCount;
     public @Nullable Long kvTotalBlocksCount;
     public int blockSizeTokens;

@@ -61,6 +61,12 @@ public class SequenceState {
     public @Nullable String largestHolder;
     public @Nullable Long discardedTokens;
     public @Nullable Long resumedStepId;
+    /** Which of the engine's sequences started before it; absent until it starts. */
+    public @Nullable Long startOrder;
+    /** Step in which it was first scheduled, counted by the timeline. */
+    public long startStep;
+    /** Whether somebody ran before it since its last preemption. */
+    public boolean overtaken;
     public String resumedEventId = "";
 
     /** What records of stalls say of its own steps since the last token; null when they say nothing. */

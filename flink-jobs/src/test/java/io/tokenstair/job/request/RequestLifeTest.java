@@ -9,11 +9,14 @@ import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.event.Finish;
 import io.tokenstair.event.IdAliased;
 import io.tokenstair.job.step.EngineScript;
+import io.tokenstair.job.step.EngineScript.Step;
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.SequenceName;
 import io.tokenstair.job.step.Told;
 import io.tokenstair.milestone.MilestoneKind;
+import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** How one request id is joined, closed and concluded on. */
@@ -566,7 +569,154 @@ class RequestLifeTest {
         Lived lived = engineOnly(engine);
 
         assertThat(lived.request().requestCauses()).contains("PREEMPTION_LOOP");
-        assertThat(lived.findings("PREEMPTION_LOOP")).hasSize(1);
+        assertThat(lived.findings("PREEMPTION_LOOP")).singleElement().satisfies(finding -> assertThat(finding.evidence())
+                .hasSize(3));
+    }
+
+    @Test
+    void aLoopIsCountedBetweenItsPreemptionsNotOverAGoodLifeBefore() {
+        EngineScript engine = new EngineScript().start(64, "a", "x").decode(400, "a", "x");
+        for (int i = 0; i < 3; i++) {
+            engine.preempt("x", "a").decode(3, "a");
+            engine.step().decode("a").recompute("x", engine.owedTokens("x")).run();
+            engine.decode(2, "a", "x");
+        }
+        engine.finish("x", "length");
+
+        assertThat(engineOnly(engine).request().requestCauses()).contains("PREEMPTION_LOOP");
+    }
+
+    @Test
+    void aLoopNeedsNoOutputAndNamesWhoHoldsTheSpace() {
+        EngineScript engine =
+                new EngineScript().start(640, "holder").start(64, "a").decode(20, "a", "holder");
+        engine.queue("x", 2_000);
+        for (int i = 0; i < 4; i++) {
+            for (int chunk = 0; chunk < 10; chunk++) {
+                Step step = engine.step().decode("a", "holder");
+                (i == 0 ? step.prefill("x", 100) : step.recompute("x", 100)).run();
+            }
+            engine.preempt("x", "x").decode(3, "a", "holder");
+        }
+        Lived lived = engineOnly(engine);
+
+        assertThat(lived.request().tokenCount()).isZero();
+        assertThat(lived.findings("PREEMPTION_LOOP")).singleElement().satisfies(finding -> {
+            assertThat(finding.culpritRequestId()).isEqualTo("holder");
+            assertThat(finding.evidence()).hasSize(4);
+            assertThat(finding.narrative()).contains("4000 computed tokens were discarded", "gained 0");
+            // The token that has not come has waited for less than two seconds.
+            assertThat(finding.severity()).isEqualTo("warning");
+        });
+    }
+
+    @Test
+    void threePreemptionsWithMuchGainBetweenThemAreNoLoop() {
+        EngineScript engine = new EngineScript().start(64, "a", "x").decode(20, "a", "x");
+        for (int i = 0; i < 3; i++) {
+            engine.preempt("x", "a").cached("x", 48 + 32 * i).decode(3, "a");
+            engine.step().decode("a").recompute("x", engine.owedTokens("x")).run();
+            engine.decode(200, "a", "x");
+        }
+        engine.finish("x", "length");
+
+        assertThat(engineOnly(engine).request().requestCauses()).doesNotContain("PREEMPTION_LOOP");
+    }
+
+    private static Lived passed(@Nullable Integer ofVictim, @Nullable Integer ofOther, boolean otherStartedBefore) {
+        EngineScript engine = new EngineScript().start(64, "a");
+        if (otherStartedBefore) {
+            engine.queue("other", 64, ofOther);
+            engine.step().prefill("other", 64).run();
+        }
+        engine.queue("x", 64, ofVictim);
+        engine.step().prefill("x", 64).run();
+        engine.decode(20, otherStartedBefore ? new String[] {"a", "x", "other"} : new String[] {"a", "x"});
+        if (otherStartedBefore) {
+            engine.preempt("other", "a");
+        } else {
+            engine.queue("other", 64, ofOther);
+        }
+        engine.preempt("x", "a").decode(3, "a");
+        if (otherStartedBefore) {
+            engine.step().decode("a").recompute("other", engine.owedTokens("other")).run();
+        } else {
+            engine.step().decode("a").prefill("other", 64).run();
+        }
+        engine.decode(3, "a", "other");
+        engine.step().decode("a").recompute("x", engine.owedTokens("x")).run();
+        engine.finish("x", "length");
+        return engineOnly(engine);
+    }
+
+    @Test
+    void aRequestThatHadNotStartedAndIsNoMoreUrgentRanBeforeOneThatHadLostItsBlocks() {
+        for (Lived lived : List.of(passed(null, null, false), passed(1, 1, false), passed(1, 5, false))) {
+            assertThat(lived.request().requestCauses()).contains("PREEMPTED_THEN_OVERTAKEN");
+            assertThat(lived.findings("PREEMPTED_THEN_OVERTAKEN")).singleElement().satisfies(finding -> {
+                assertThat(finding.culpritRequestId()).isEqualTo("other");
+                assertThat(finding.evidence()).hasSize(2);
+                assertThat(finding.narrative()).contains("84 computed tokens");
+            });
+        }
+    }
+
+    @Test
+    void aMoreUrgentRequestOrOneThatHadStartedBeforeOvertakesNobody() {
+        for (Lived lived : List.of(passed(1, 0, false), passed(null, null, true), passed(1, null, false))) {
+            assertThat(lived.request().requestCauses()).doesNotContain("PREEMPTED_THEN_OVERTAKEN");
+        }
+    }
+
+    @Test
+    void anAbortOfTheEngineIsProvedByTheEnginesRecord() {
+        EngineScript engine = new EngineScript().start(64, "x").decode(5, "x").finish("x", "aborted");
+
+        assertThat(engineOnly(engine).findings("CLIENT_ABORT"))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.evidence()).hasSize(1));
+    }
+
+    @Test
+    void aPrefixThatIsStoredAgainWithoutHavingBeenEvictedWasNotFound() {
+        for (boolean numbered : new boolean[] {true, false}) {
+            Lived lived = storedTwice(4, 10, numbered);
+
+            assertThat(lived.findings("PREFIX_HIT_COLLAPSE")).singleElement().satisfies(finding -> {
+                assertThat(finding.culpritRequestId()).isNull();
+                assertThat(finding.narrative()).contains("no eviction of them is recorded", "30 % of the KV pool");
+            });
+        }
+    }
+
+    @Test
+    void twoThatComputeOnePrefixAtOnceAndTheLastBlockOfAPromptAreNoCollapse() {
+        assertThat(storedTwice(4, 0, true).findings("PREFIX_HIT_COLLAPSE")).isEmpty();
+        assertThat(storedTwice(1, 10, true).findings("PREFIX_HIT_COLLAPSE")).isEmpty();
+    }
+
+    private static Lived storedTwice(int blocks, int stepsBetween, boolean numbered) {
+        EngineScript engine = new EngineScript()
+                .configured(2_048L, 8)
+                .kvBlocks(3_000, 10_000)
+                .start(16, "a")
+                .decode(30, "a");
+        Long[] hashes = {1L, 2L, 3L, 4L};
+        engine.queue("first", 16 * blocks);
+        if (numbered) {
+            engine.kvBatch(1);
+        }
+        engine.step().decode("a").prefill("first", 16 * blocks).run();
+        engine.stored(numbered ? 1L : null, Arrays.copyOf(hashes, blocks));
+        engine.decode(stepsBetween, "a", "first");
+        engine.queue("x", 16 * blocks);
+        if (numbered) {
+            engine.kvBatch(3);
+        }
+        engine.step().decode("a").prefill("x", 16 * blocks).run();
+        engine.stored(numbered ? 3L : null, Arrays.copyOf(hashes, blocks));
+        engine.decode(3, "a", "x").finish("x", "stop");
+        return engineOnly(engine);
     }
 
     @Test
@@ -589,14 +739,14 @@ class RequestLifeTest {
         if (cachedBefore) {
             engine.queue("first", 64).kvBatch(1);
             engine.step().decode("a").prefill("first", 64).run();
-            engine.stored(1, 1L, 2L, 3L, 4L).finish("first", "stop");
+            engine.stored(1L, 1L, 2L, 3L, 4L).finish("first", "stop");
         }
         engine.queue("evictor", 64).kvBatch(2);
         engine.step().decode("a").prefill("evictor", 64).run();
         engine.evicted(2, cachedBefore ? new Long[] {1L, 2L, 3L, 4L} : new Long[] {91L, 92L, 93L, 94L});
         engine.finish("evictor", "stop").decode(10, "a").queue("x", 64).kvBatch(3);
         engine.step().decode("a").prefill("x", 64).run();
-        engine.stored(3, 1L, 2L, 3L, 4L).decode(3, "a", "x").finish("x", "stop");
+        engine.stored(3L, 1L, 2L, 3L, 4L).decode(3, "a", "x").finish("x", "stop");
         return engineOnly(engine);
     }
 

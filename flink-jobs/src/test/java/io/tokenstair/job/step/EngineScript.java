@@ -144,9 +144,14 @@ public final class EngineScript {
 
     /** The scheduler takes a request in. */
     public EngineScript queue(String requestId, int promptTokens) {
+        return queue(requestId, promptTokens, null);
+    }
+
+    /** The scheduler takes a request of a priority in; smaller is more urgent. */
+    public EngineScript queue(String requestId, int promptTokens, @Nullable Integer priority) {
         Sequence sequence = sequence(requestId, promptTokens);
         return add(new RequestQueued(
-                ENGINE, 0, sequence.handle, sequence.engineRequestId, null, (long) promptTokens, null, null));
+                ENGINE, 0, sequence.handle, sequence.engineRequestId, null, (long) promptTokens, null, priority));
     }
 
     private Sequence sequence(String requestId, int promptTokens) {
@@ -267,7 +272,7 @@ public final class EngineScript {
     }
 
     /** Blocks enter the prefix cache. */
-    public EngineScript stored(long batch, Long... hashes) {
+    public EngineScript stored(@Nullable Long batch, Long... hashes) {
         return add(new KvBlocksStored(
                 ENGINE,
                 0,

@@ -745,13 +745,13 @@ class EngineTimelineTest {
         EngineScript engine = warm(new EngineScript().configured(2_048L, 8));
         engine.queue("first", 64).kvBatch(1);
         engine.step().decode("a", "b").prefill("first", 64).run();
-        engine.stored(1, 1L, 2L, 3L, 4L).finish("first", "stop");
+        engine.stored(1L, 1L, 2L, 3L, 4L).finish("first", "stop");
         engine.queue("evictor", 128).kvBatch(2);
         engine.step().decode("a", "b").prefill("evictor", 128).run();
-        engine.evicted(2, 3L, 4L).stored(2, 11L, 12L, 13L, 14L, 15L, 16L, 17L, 18L);
+        engine.evicted(2, 3L, 4L).stored(2L, 11L, 12L, 13L, 14L, 15L, 16L, 17L, 18L);
         engine.queue("second", 64).cached("second", 32).kvBatch(3);
         engine.step().decode("a", "b").prefill("second", 32).run();
-        engine.stored(3, 3L, 4L);
+        engine.stored(3L, 3L, 4L);
 
         List<SequenceFact> facts = engine.told().facts(Kind.PREFIX_RECOMPUTED);
 
