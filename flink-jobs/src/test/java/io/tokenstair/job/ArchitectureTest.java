@@ -17,13 +17,19 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.step.AnalyseSteps;
+import java.io.IOException;
 import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Which package may know which. The road of an event is the order: collect, log, decode, archive, align, analyse, match, look. */
@@ -43,7 +49,9 @@ class ArchitectureTest {
         "io.tokenstair.milestone.."
     };
 
-    private static final String[] COLLECTORS = {"io.tokenstair.collect..", "io.tokenstair.gpu.."};
+    private static final String[] COLLECTORS = {
+        "io.tokenstair.collect..", "io.tokenstair.gpu..", "io.tokenstair.simulate.."
+    };
 
     @Test
     void classesOfEveryModuleAreSeen() {
@@ -59,6 +67,7 @@ class ArchitectureTest {
                         "milestone",
                         "collect",
                         "gpu",
+                        "simulate",
                         "rule",
                         "archive",
                         "job",
@@ -140,7 +149,11 @@ class ArchitectureTest {
                 .resideInAPackage("io.tokenstair.job..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("io.tokenstair.collect..", "io.tokenstair.gpu..", "io.tokenstair.look..")
+                .resideInAnyPackage(
+                        "io.tokenstair.collect..",
+                        "io.tokenstair.gpu..",
+                        "io.tokenstair.simulate..",
+                        "io.tokenstair.look..")
                 .because("the hand-over between processes is the log in its wire form, never a class of the producer")
                 .check(CLASSES);
     }
@@ -234,6 +247,46 @@ class ArchitectureTest {
                 .because(
                         "what reads the machine's time says something else at each run: a replay could not agree with it")
                 .check(CLASSES);
+    }
+
+    @Test
+    void theTruthOfASimulationIsKnownToNobody() throws IOException {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("io.tokenstair.simulate..", "io.tokenstair.bench..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.tokenstair.simulate..")
+                .because("an analysis that can see the truth cannot be measured against it")
+                .check(CLASSES);
+        Path root = Path.of("..").toAbsolutePath().normalize();
+        Pattern named = Pattern.compile("\"[^\"\\n]*\\btruth\\b[^\"\\n]*\"");
+        List<String> readers = new ArrayList<>();
+        for (Path module : modules(root)) {
+            String name = root.relativize(module).toString();
+            Path sources = module.resolve("src/main");
+            if (name.equals("collectors/engine-simulator") || name.equals("bench") || !Files.isDirectory(sources)) {
+                continue;
+            }
+            try (Stream<Path> files = Files.walk(sources)) {
+                for (Path file :
+                        (Iterable<Path>) files.filter(path -> path.toString().endsWith(".java"))::iterator) {
+                    if (named.matcher(Files.readString(file)).find()) {
+                        readers.add(root.relativize(file).toString());
+                    }
+                }
+            }
+        }
+        assertThat(readers).as("sources that name the folder of the truth").isEmpty();
+    }
+
+    private static List<Path> modules(Path root) throws IOException {
+        Matcher module = Pattern.compile("<module>([^<]+)</module>").matcher(Files.readString(root.resolve("pom.xml")));
+        List<Path> modules = new ArrayList<>();
+        while (module.find()) {
+            modules.add(root.resolve(module.group(1)));
+        }
+        return modules;
     }
 
     // ---- numbers of events

@@ -31,6 +31,7 @@ class LauncherTest {
             "token-events",
             "collectors/importers",
             "collectors/gpu",
+            "collectors/engine-simulator",
             "cep-rules",
             "parquet-archive",
             "flink-jobs",
