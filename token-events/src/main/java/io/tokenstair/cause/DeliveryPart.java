@@ -15,10 +15,17 @@ public enum DeliveryPart {
     /** What is left, never hidden. */
     UNEXPLAINED;
 
+    private static final DeliveryPart[] VALUES = values();
+
     private final String partName = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
     /** The name people see. */
     public String partName() {
         return partName;
+    }
+
+    /** The part of an ordinal, without copying the array of all. */
+    public static DeliveryPart ofOrdinal(int ordinal) {
+        return VALUES[ordinal];
     }
 }

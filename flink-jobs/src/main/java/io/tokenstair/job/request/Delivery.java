@@ -1,167 +1,230 @@
 package io.tokenstair.job.request;
 
-import io.tokenstair.cause.Cause;
-import io.tokenstair.cause.Confidence;
-import io.tokenstair.cause.Part;
-import io.tokenstair.job.step.SlowToken;
-import io.tokenstair.job.window.SortedWindow;
+import io.tokenstair.cause.DeliveryPart;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The way of a sequence's tokens from the engine to an observer. */
+/**
+ * The way of a sequence's tokens from the engine to its observers: pairs tokens with the chunks that brought them and cuts the time
+ * between at the stamps there are.
+ */
 final class Delivery {
-    private static final int DELIVERY_WARM = 16;
-    private static final int STREAM_WARM = 16;
-    private static final int STREAM_GAPS = 4_096;
+    /** Most tokens that wait for their chunks; beyond it the oldest are sent without. */
+    static final int MAX_WAITING_TOKENS = 2_048;
+
+    /** What is known of a token's chunk at an observer. */
+    private enum Known {
+        /** The chunk is first in the queue. */
+        HERE,
+        /** It may still come. */
+        MAY_COME,
+        /** It will not come. */
+        NEVER
+    }
 
     private final TokenRows rows;
+    private final DeliveryJudge judge;
+    private final StreamGaps gaps;
 
-    Delivery(TokenRows rows) {
+    Delivery(TokenRows rows, DeliveryJudge judge, StreamGaps gaps) {
         this.rows = rows;
+        this.judge = judge;
+        this.gaps = gaps;
+    }
+
+    /** Takes a token that an engine made. */
+    void produced(LifetimeState lifetime, SequenceLife sequence, PendingToken token) {
+        if (lifetime.observed() && !lifetime.observersOverlap) {
+            sequence.undelivered.add(token);
+            match(lifetime, sequence);
+        } else {
+            rows.send(lifetime, sequence, token);
+        }
     }
 
     /** Pairs tokens with the chunks that brought them, both in index order. */
     void match(LifetimeState lifetime, SequenceLife sequence) {
-        int tokenAt = 0;
-        int chunkAt = 0;
-        List<Long> chunks = sequence.unmatched;
-        while (tokenAt < sequence.undelivered.size() && chunkAt < chunks.size()) {
-            PendingToken token = sequence.undelivered.get(tokenAt);
-            long first = chunks.get(chunkAt);
-            long count = chunks.get(chunkAt + 1);
-            if (token.tokenIndex >= first + count) {
-                chunkAt += 3;
-                deliveredOnly(lifetime, sequence, first, count, chunks.get(chunkAt - 1), null);
-            } else if (token.tokenIndex < first) {
-                tokenAt++;
-                rows.send(lifetime, sequence, token);
-            } else {
-                tokenAt++;
-                delivered(lifetime, sequence, token, chunks.get(chunkAt + 2));
-                if (token.tokenIndex == first + count - 1) {
-                    chunkAt += 3;
-                } else if (token.tokenIndex > first) {
-                    // The rest of the chunk still waits for its tokens.
-                    chunks.set(chunkAt, (long) token.tokenIndex + 1);
-                    chunks.set(chunkAt + 1, first + count - token.tokenIndex - 1);
-                } else {
-                    chunks.set(chunkAt, first + 1);
-                    chunks.set(chunkAt + 1, count - 1);
-                }
-            }
+        List<PendingToken> tokens = sequence.undelivered;
+        int at = 0;
+        while (at < tokens.size()
+                && deliver(lifetime, sequence, tokens.get(at), tokens.size() - at > MAX_WAITING_TOKENS)) {
+            at++;
         }
-        sequence.undelivered.subList(0, tokenAt).clear();
-        chunks.subList(0, chunkAt).clear();
+        tokens.subList(0, at).clear();
+        if (tokens.isEmpty() && !sequence.gatewayChunks.isEmpty() && lifetime.client != null && !sequence.fromEngine) {
+            bound(sequence.gatewayChunks);
+        }
+        ObserverStream deliverer = lifetime.deliverer();
+        if (deliverer != null && !sequence.fromEngine) {
+            gaps.bound(lifetime, sequence, deliverer);
+        }
     }
 
-    private void delivered(LifetimeState lifetime, SequenceLife sequence, PendingToken token, long arrivedNanos) {
-        if (lifetime.observerClockId.equals(sequence.engineClockId)) {
-            long delivery = arrivedNanos - token.endNanos;
-            token.deliveryNanos = delivery;
-            if (token.producedEpochNanos != null) {
-                token.deliveredEpochNanos = token.producedEpochNanos + delivery;
-            }
-            if (sequence.deliveryWindow.size() >= DELIVERY_WARM) {
-                double limit = StrictMath.max(
-                        token.referenceNanos == null ? 0 : 0.15 * token.referenceNanos,
-                        4 * 1.4826 * sequence.deliveryWindow.medianAbsoluteDeviation());
-                token.deliverySlow = delivery - sequence.deliveryWindow.median() > limit;
-            }
-            sequence.deliveryWindow.add(delivery);
+    private static void bound(ChunkQueue chunks) {
+        while (chunks.size() > ChunkQueue.MAX_CHUNKS) {
+            chunks.remove();
         }
-        sequence.lastArrivedNanos = arrivedNanos;
-        rows.send(lifetime, sequence, token);
     }
 
-    /** Tokens that no engine record made: their gaps are differences of arrivals. */
-    void deliveredOnly(
-            LifetimeState lifetime,
-            SequenceLife sequence,
-            long first,
-            long count,
-            long arrivedNanos,
-            @Nullable SortedWindow usual) {
-        for (long i = 0; i < count; i++) {
-            if (first + i < sequence.nextSentIndex) {
-                // A chunk that came twice, or behind one that was sent after it: its token has been said.
-                continue;
+    /** Ends the sequence's stream: what waits goes out as it is. */
+    void finish(LifetimeState lifetime, SequenceLife sequence) {
+        for (PendingToken token : sequence.undelivered) {
+            deliver(lifetime, sequence, token, true);
+        }
+        sequence.undelivered.clear();
+        judge.finish(lifetime, sequence);
+        ObserverStream deliverer = lifetime.deliverer();
+        if (deliverer != null) {
+            gaps.finish(lifetime, sequence, deliverer);
+        }
+    }
+
+    /** Gives up pairing: chunks of several uses of the id can no longer be told apart. */
+    void abandon(LifetimeState lifetime) {
+        for (SequenceLife sequence : lifetime.sequences) {
+            for (PendingToken token : sequence.undelivered) {
+                deliver(lifetime, sequence, token, true);
             }
-            PendingToken token = new PendingToken();
-            token.tokenIndex = (int) (first + i);
-            token.gapBasis = "delivered";
-            if (i > 0) {
-                token.gapNanos = 0L;
-            } else if (token.tokenIndex == 0) {
-                token.gapNanos = lifetime.sentKnown ? Long.valueOf(arrivedNanos - lifetime.sentNanos) : null;
-            } else if (sequence.lastArrivedNanos != null) {
-                token.gapNanos = arrivedNanos - sequence.lastArrivedNanos;
-            }
-            if (token.gapNanos != null) {
-                token.partMask = 1 << Part.UNEXPLAINED.ordinal();
-                token.partNanos = new long[] {token.gapNanos};
-                if (usual != null && token.tokenIndex > 0 && i == 0) {
-                    judgeByStream(lifetime, sequence, token, count, usual);
-                }
-                if (token.tokenIndex > 0) {
-                    sequence.gapSumNanos += token.gapNanos;
-                    sequence.gapCount++;
-                }
-            }
-            if (sequence.epochOffsetNanos != null && lifetime.observerClockId.equals(sequence.engineClockId)) {
-                token.deliveredEpochNanos = arrivedNanos + sequence.epochOffsetNanos;
-                token.boundNanos = sequence.boundNanos;
-            } else if (lifetime.observerOffsetNanos != null) {
-                token.deliveredEpochNanos = arrivedNanos + lifetime.observerOffsetNanos;
-                token.boundNanos = RequestLife.COARSE_BOUND_NANOS;
-            }
-            sequence.tokenCount++;
+            sequence.undelivered.clear();
+            judge.finish(lifetime, sequence);
+            sequence.droppedChunks += sequence.clientChunks.size() + sequence.gatewayChunks.size();
+            sequence.clientChunks = new ChunkQueue();
+            sequence.gatewayChunks = new ChunkQueue();
+        }
+    }
+
+    /** Sends a token with its delivery; false where a chunk that brought it may still come. */
+    private boolean deliver(LifetimeState lifetime, SequenceLife sequence, PendingToken token, boolean atOnce) {
+        ObserverStream deliverer = lifetime.deliverer();
+        Known atClient = find(lifetime, sequence, lifetime.client, deliverer, token.tokenIndex);
+        Known atGateway = find(lifetime, sequence, lifetime.gateway, deliverer, token.tokenIndex);
+        if (!atOnce && (atClient == Known.MAY_COME || atGateway == Known.MAY_COME)) {
+            return false;
+        }
+        boolean byClient = deliverer != null && deliverer == lifetime.client;
+        if (deliverer != null && (byClient ? atClient : atGateway) == Known.HERE) {
+            stamp(
+                    lifetime,
+                    sequence,
+                    token,
+                    atClient == Known.HERE ? sequence.clientChunks : null,
+                    atGateway == Known.HERE ? sequence.gatewayChunks : null,
+                    byClient);
+            take(sequence, token, atClient, atGateway, byClient);
+            judge.arrived(lifetime, sequence, token, deliverer);
+        } else {
+            take(sequence, token, atClient, atGateway, byClient);
             rows.send(lifetime, sequence, token);
         }
-        sequence.lastArrivedNanos = arrivedNanos;
+        return true;
     }
 
-    /** Gaps per token of a stream that no engine record made, as far as there are enough to call one of them unusual. */
-    static @Nullable SortedWindow usualGaps(List<Long> chunks) {
-        int gaps = chunks.size() / 3 - 1;
-        if (gaps < STREAM_WARM) {
-            return null;
+    private Known find(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            @Nullable ObserverStream stream,
+            @Nullable ObserverStream deliverer,
+            int tokenIndex) {
+        if (stream == null) {
+            return Known.NEVER;
         }
-        SortedWindow usual = new SortedWindow(Math.min(gaps, STREAM_GAPS));
-        for (int i = 3; i < chunks.size() && usual.size() < STREAM_GAPS; i += 3) {
-            usual.add((chunks.get(i + 2) - chunks.get(i - 1)) / Math.max(1, chunks.get(i + 1)));
+        ChunkQueue chunks = sequence.chunks(stream.observer);
+        while (!chunks.isEmpty() && chunks.endTokenIndex() <= tokenIndex) {
+            if (stream == deliverer) {
+                gaps.deliveredOnly(lifetime, sequence, deliverer, chunks, null);
+            }
+            chunks.remove();
         }
-        return usual;
+        if (chunks.isEmpty()) {
+            return stream.completed ? Known.NEVER : Known.MAY_COME;
+        }
+        return chunks.firstTokenIndex() <= tokenIndex ? Known.HERE : Known.NEVER;
     }
 
-    /** Without steps a token can be slow against its own stream; nothing can say why. */
-    private static void judgeByStream(
-            LifetimeState lifetime, SequenceLife sequence, PendingToken token, long count, SortedWindow usual) {
-        if (token.gapNanos == null) {
+    private static void take(
+            SequenceLife sequence, PendingToken token, Known atClient, Known atGateway, boolean byClient) {
+        if (atClient == Known.HERE) {
+            boolean last = sequence.clientChunks.take(token.tokenIndex);
+            token.lastOfChunk |= byClient && last;
+        }
+        if (atGateway == Known.HERE) {
+            boolean last = sequence.gatewayChunks.take(token.tokenIndex);
+            token.lastOfChunk |= !byClient && last;
+        }
+    }
+
+    // ---- stamps
+
+    private static void stamp(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            PendingToken token,
+            @Nullable ChunkQueue client,
+            @Nullable ChunkQueue gateway,
+            boolean byClient) {
+        ObserverStream deliverer = byClient ? lifetime.client : lifetime.gateway;
+        ChunkQueue delivering = byClient ? client : gateway;
+        if (deliverer == null || delivering == null) {
             return;
         }
-        long gap = token.gapNanos;
-        long reference = usual.median();
-        token.referenceNanos = reference;
-        token.partMask = 1 << Part.REFERENCE.ordinal() | 1 << Part.UNEXPLAINED.ordinal();
-        token.partNanos = new long[] {reference, gap - reference};
-        double limit = StrictMath.max(0.15 * reference, 4 * 1.4826 * usual.medianAbsoluteDeviation());
-        if (lifetime.warmup || (double) gap / count - reference <= limit) {
-            return;
+        long delivered = byClient ? delivering.arrivedNanos() : left(delivering);
+        token.delivered = true;
+        token.rawDeliveryNanos = delivered - token.endNanos;
+        token.recordSequence = delivering.recordSequence();
+        if (gateway != null && lifetime.gateway != null) {
+            atGateway(sequence, token, lifetime.gateway, gateway);
+            if (byClient && gateway.writeEndNanos() != ChunkQueue.ABSENT) {
+                ClockPath path = ClockPath.between(lifetime.gateway, deliverer);
+                long network = delivered - gateway.writeEndNanos();
+                if (path.isBelowZero(network)) {
+                    sequence.invalidStamps++;
+                } else if (path.known()) {
+                    token.deliveryPart(DeliveryPart.NETWORK, network + path.offsetNanos());
+                }
+            }
         }
-        SlowToken slow = new SlowToken();
-        slow.cause = Cause.UNRESOLVED_STALL.name();
-        slow.confidence = Confidence.UNRESOLVED.levelName();
-        slow.confidenceWhy = "no engine step was reported for this request";
-        slow.lostNanos = gap - reference;
-        slow.chain.add(String.format(
-                Locale.ROOT,
-                "Token %d arrived %.1f ms after the one before; usual in this stream are %.1f ms, and no engine step was reported"
-                        + " that could say why.",
-                token.tokenIndex,
-                gap / 1e6,
-                reference / 1e6));
-        token.slow = slow;
-        SlowGroups.add(sequence, token, slow);
+        ClockPath path = ClockPath.fromEngine(sequence, deliverer);
+        if (path.isBelowZero(token.rawDeliveryNanos)) {
+            sequence.invalidStamps++;
+        } else if (path.known()) {
+            token.deliveryNanos = token.rawDeliveryNanos + path.offsetNanos();
+            token.deliveryBoundNanos = path.boundNanos();
+            if (token.producedEpochNanos != null) {
+                token.deliveredEpochNanos = token.producedEpochNanos + token.deliveryNanos;
+            }
+        }
+    }
+
+    /** When a chunk left the gateway, as far as the gateway says. */
+    private static long left(ChunkQueue chunk) {
+        return chunk.writeEndNanos() != ChunkQueue.ABSENT
+                ? chunk.writeEndNanos()
+                : chunk.writeStartNanos() != ChunkQueue.ABSENT ? chunk.writeStartNanos() : chunk.arrivedNanos();
+    }
+
+    private static void atGateway(SequenceLife sequence, PendingToken token, ObserverStream stream, ChunkQueue chunk) {
+        ClockPath path = ClockPath.fromEngine(sequence, stream);
+        long output = chunk.arrivedNanos() - token.endNanos;
+        if (path.isBelowZero(output)) {
+            sequence.invalidStamps++;
+        } else if (path.known()) {
+            token.deliveryPart(DeliveryPart.OUTPUT, output + path.offsetNanos());
+        }
+        long start = chunk.writeStartNanos();
+        long end = chunk.writeEndNanos();
+        if (start != ChunkQueue.ABSENT) {
+            within(sequence, token, DeliveryPart.GATEWAY, start - chunk.arrivedNanos());
+            if (end != ChunkQueue.ABSENT) {
+                within(sequence, token, DeliveryPart.CLIENT, end - start);
+            }
+        }
+    }
+
+    private static void within(SequenceLife sequence, PendingToken token, DeliveryPart part, long nanos) {
+        if (nanos < 0) {
+            sequence.invalidStamps++;
+        } else {
+            token.deliveryPart(part, nanos);
+        }
     }
 }

@@ -16,22 +16,26 @@ import org.jspecify.annotations.Nullable;
 
 /** What engines say of a request: facts of its sequences, and their tokens. */
 final class EngineSide {
+    private static final int MAX_ENGINES = 31;
+    private static final int MAX_ALIASES = 64;
+
     private final String requestId;
     private final RequestOutput output;
     private final Delivery delivery;
-    private final TokenRows rows;
 
-    EngineSide(String requestId, RequestOutput output, Delivery delivery, TokenRows rows) {
+    EngineSide(String requestId, RequestOutput output, Delivery delivery) {
         this.requestId = requestId;
         this.output = output;
         this.delivery = delivery;
-        this.rows = rows;
     }
 
     /** Takes a fact of a sequence. */
     void fact(LifetimeState lifetime, SequenceFact fact) {
         SequenceLife sequence = Lifetimes.sequence(lifetime, fact.name.promptIndex, fact.name.choice);
-        fromEngine(sequence, fact.name, fact.clockId);
+        int engine = fromEngine(sequence, fact.name);
+        if (sequence.makingEngine < 0) {
+            sequence.engineClockId = fact.clockId;
+        }
         if (sequence.fromEpochNanos == null) {
             sequence.fromEpochNanos = fact.epochNanos;
             sequence.boundNanos = fact.boundNanos;
@@ -43,7 +47,12 @@ final class EngineSide {
                 sequence.promptTokens = fact.promptTokens;
                 sequence.priority = fact.priority;
             }
-            case SCHEDULED -> sequence.cachedTokens = fact.tokens;
+            case SCHEDULED -> {
+                // What a decode engine gets from its prefill engine is no hit of a cache.
+                if (engine == 0) {
+                    sequence.cachedTokens = fact.tokens;
+                }
+            }
             case PREEMPTED -> {
                 preempted(sequence, fact);
                 if (fact.tokens == null) {
@@ -85,10 +94,12 @@ final class EngineSide {
                 milestone(MilestoneKind.PREFIX_RECOMPUTED, lifetime, sequence, fact);
             }
             case FINISHED -> {
-                sequence.finished = true;
-                sequence.finishedEventId = fact.eventId;
-                String reason = fact.endReason == null ? "unknown" : fact.endReason;
-                sequence.endReason = reason.equals("aborted") ? "aborted-by-client" : reason;
+                sequence.finishedEngines |= 1 << engine;
+                if (sequence.makingEngine < 0 || sequence.makingEngine == engine) {
+                    sequence.finishedEventId = fact.eventId;
+                    String reason = fact.endReason == null ? "unknown" : fact.endReason;
+                    sequence.endReason = reason.equals("aborted") ? "aborted-by-client" : reason;
+                }
                 if (fact.epochNanos != null) {
                     sequence.toEpochNanos = fact.epochNanos;
                 }
@@ -119,15 +130,20 @@ final class EngineSide {
         SlowGroups.addEvidence(sequence.preemptionEvidence, fact.eventId);
     }
 
-    private static void fromEngine(SequenceLife sequence, SequenceName name, String clockId) {
+    /** Notes the engine; its place among the engines of the sequence. */
+    private static int fromEngine(SequenceLife sequence, SequenceName name) {
         sequence.fromEngine = true;
-        sequence.engineClockId = clockId;
-        if (!sequence.engines.contains(name.engineId)) {
-            sequence.engines.add(name.engineId);
+        int engine = sequence.engines.indexOf(name.engineId);
+        if (engine < 0) {
+            engine = Math.min(sequence.engines.size(), MAX_ENGINES - 1);
+            if (sequence.engines.size() < MAX_ENGINES) {
+                sequence.engines.add(name.engineId);
+            }
         }
-        if (!sequence.aliases.contains(name.engineRequestId) && sequence.aliases.size() < 64) {
+        if (!sequence.aliases.contains(name.engineRequestId) && sequence.aliases.size() < MAX_ALIASES) {
             sequence.aliases.add(name.engineRequestId);
         }
+        return engine;
     }
 
     private void milestone(MilestoneKind kind, LifetimeState lifetime, SequenceLife sequence, SequenceFact fact) {
@@ -157,7 +173,12 @@ final class EngineSide {
 
     /** Takes tokens of a sequence, in index order. */
     void tokens(LifetimeState lifetime, SequenceLife sequence, TokenBatch batch) {
-        fromEngine(sequence, batch.name, batch.clockId);
+        int engine = fromEngine(sequence, batch.name);
+        if (!makes(lifetime, sequence, engine, batch)) {
+            sequence.droppedTokens += batch.count;
+            return;
+        }
+        sequence.engineClockId = batch.clockId;
         sequence.residentNanosPerToken = batch.residentNanosPerToken;
         int partAt = 0;
         for (int row = 0; row < batch.count; row++) {
@@ -184,12 +205,46 @@ final class EngineSide {
         }
     }
 
+    /**
+     * Whether tokens of this engine are the sequence's. A second engine takes over after the first token at most, and says that one
+     * again if it made it itself.
+     */
+    private static boolean makes(LifetimeState lifetime, SequenceLife sequence, int engine, TokenBatch batch) {
+        if (lifetime.enginesOverlap) {
+            return false;
+        }
+        if (sequence.makingEngine >= 0 && sequence.makingEngine != engine) {
+            if (sequence.nextTokenIndex > 1) {
+                // Two attempts under one name: whose tokens the client got is not known.
+                lifetime.enginesOverlap = true;
+                return false;
+            }
+            if (batch.count > 0 && batch.tokenIndex[0] == 0) {
+                takeBack(sequence);
+            }
+        }
+        sequence.makingEngine = engine;
+        return true;
+    }
+
+    /** Takes the first token back, unless it has been delivered: the engine that goes on made it anew. */
+    private static void takeBack(SequenceLife sequence) {
+        boolean waits = sequence.undelivered.removeIf(token -> token.tokenIndex == 0);
+        if (waits || (sequence.first != null && !sequence.first.delivered)) {
+            sequence.first = null;
+            sequence.tokenCount--;
+            sequence.nextTokenIndex = 0;
+            sequence.nextSentIndex = 0;
+        }
+    }
+
     private static @Nullable Long orNull(long value) {
         return value == TokenBatch.ABSENT ? null : Long.valueOf(value);
     }
 
     private void produced(LifetimeState lifetime, SequenceLife sequence, PendingToken token, long coarseMillis) {
         if (token.tokenIndex < sequence.nextTokenIndex) {
+            sequence.droppedTokens++;
             return;
         }
         sequence.hole |= token.tokenIndex > sequence.nextTokenIndex;
@@ -219,12 +274,7 @@ final class EngineSide {
         if (!lifetime.warmup) {
             watch(lifetime, sequence, token, coarseMillis);
         }
-        if (lifetime.observed) {
-            sequence.undelivered.add(token);
-            delivery.match(lifetime, sequence);
-        } else {
-            rows.send(lifetime, sequence, token);
-        }
+        delivery.produced(lifetime, sequence, token);
     }
 
     /** What is gathered of a token whatever its delivery: slow groups, staircase, growth, milestones. */

@@ -1,8 +1,13 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.SequenceName;
+import org.jspecify.annotations.Nullable;
 
-/** Which use of a request id something belongs to. */
+/**
+ * Which use of a request id something belongs to: docs/requests.md. Uses that overlap and that nothing tells apart are never
+ * merged: what could belong to either is dropped and counted.
+ */
 final class Lifetimes {
     private final RequestState state;
 
@@ -18,33 +23,116 @@ final class Lifetimes {
         return lifetime;
     }
 
-    /**
-     * The use of the id that an engine's name belongs to: the last one that knows its unique part, else the first without that
-     * sequence. A sequence that begins where one of its name has finished belongs to another use: not every engine makes ids unique.
-     */
-    LifetimeState of(SequenceName name, boolean begins) {
+    /** The use of the id that tokens of this name belong to. */
+    LifetimeState of(SequenceName name) {
+        LifetimeState known = known(name);
+        return known != null ? known : fresh(name);
+    }
+
+    /** The use of the id that a fact belongs to. */
+    LifetimeState of(SequenceFact fact) {
+        return switch (fact.kind) {
+            case QUEUED -> queued(fact);
+            case FINISHED -> finished(fact.name);
+            default -> of(fact.name);
+        };
+    }
+
+    private @Nullable LifetimeState known(SequenceName name) {
         for (int i = state.open.size() - 1; i >= 0; i--) {
-            LifetimeState lifetime = state.open.get(i);
-            if (knows(lifetime, name)) {
-                if (begins && hasFinished(lifetime, name)) {
-                    break;
-                }
-                return lifetime;
+            if (knows(state.open.get(i), name)) {
+                return state.open.get(i);
             }
         }
-        String unique = name.promptIndex + ":" + name.unique;
+        return null;
+    }
+
+    /** Of uses whose name at the engine is the same, the one that began first ends first: it makes no difference, both are incomplete. */
+    private LifetimeState finished(SequenceName name) {
         for (LifetimeState lifetime : state.open) {
-            boolean taken = false;
+            if (lifetime.enginesOverlap && knows(lifetime, name)) {
+                SequenceLife sequence = existing(lifetime, name);
+                int engine = sequence == null ? -1 : sequence.engines.indexOf(name.engineId);
+                if (sequence != null && engine >= 0 && !sequence.finishedOn(engine)) {
+                    return lifetime;
+                }
+            }
+        }
+        return of(name);
+    }
+
+    private LifetimeState queued(SequenceFact fact) {
+        LifetimeState known = known(fact.name);
+        SequenceLife sequence = known == null ? null : existing(known, fact.name);
+        if (known == null || sequence == null) {
+            return known != null ? known : fresh(fact.name);
+        }
+        int engine = sequence.engines.indexOf(fact.name.engineId);
+        if (engine < 0) {
+            LifetimeState waiting = waiting(fact.name, false);
+            return waiting != null
+                    ? with(waiting, fact.name)
+                    : isPair(sequence, fact.name) ? known : with(newLifetime(), fact.name);
+        }
+        if (sequence.finishedOn(engine)) {
+            // Not every engine makes ids unique.
+            return fresh(fact.name);
+        }
+        if (sequence.queuedNanos == null || sequence.queuedNanos == fact.clockNanos) {
+            return known;
+        }
+        LifetimeState another = with(newLifetime(), fact.name);
+        known.enginesOverlap = true;
+        another.enginesOverlap = true;
+        return another;
+    }
+
+    /** The use that a name nobody knows belongs to: one that waits for its engine, one that is handed on, else a new one. */
+    private LifetimeState fresh(SequenceName name) {
+        LifetimeState waiting = waiting(name, false);
+        if (waiting != null) {
+            return with(waiting, name);
+        }
+        for (int i = state.open.size() - 1; i >= 0; i--) {
+            SequenceLife sequence = existing(state.open.get(i), name);
+            if (sequence != null && isPair(sequence, name)) {
+                return with(state.open.get(i), name);
+            }
+        }
+        LifetimeState failed = waiting(name, true);
+        return with(failed != null ? failed : newLifetime(), name);
+    }
+
+    /** The first use that has no engine for this prompt yet. */
+    private @Nullable LifetimeState waiting(SequenceName name, boolean evenFailed) {
+        for (LifetimeState lifetime : state.open) {
+            boolean taken = !evenFailed && lifetime.failedWithoutToken();
             for (SequenceLife sequence : lifetime.sequences) {
                 taken |= sequence.fromEngine && sequence.promptIndex == name.promptIndex;
             }
             if (!taken) {
-                lifetime.uniques.add(unique);
                 return lifetime;
             }
         }
-        LifetimeState lifetime = newLifetime();
-        lifetime.uniques.add(unique);
+        return null;
+    }
+
+    /**
+     * Whether another engine goes on with what one began: the first made the first token at most, as the prefill engine of a
+     * disaggregated pair does. An engine that made more was another attempt.
+     */
+    private static boolean isPair(SequenceLife sequence, SequenceName name) {
+        return sequence.fromEngine
+                && sequence.nextTokenIndex <= 1
+                && !sequence.engines.contains(name.engineId)
+                && !"aborted-by-client".equals(sequence.endReason)
+                && !"error".equals(sequence.endReason);
+    }
+
+    private static LifetimeState with(LifetimeState lifetime, SequenceName name) {
+        if (!knows(lifetime, name)) {
+            lifetime.uniques.add(name.promptIndex + ":" + name.unique);
+        }
         return lifetime;
     }
 
@@ -68,13 +156,13 @@ final class Lifetimes {
                 : known.substring(0, colon).equals(Integer.toString(name.promptIndex));
     }
 
-    private static boolean hasFinished(LifetimeState lifetime, SequenceName name) {
+    private static @Nullable SequenceLife existing(LifetimeState lifetime, SequenceName name) {
         for (SequenceLife sequence : lifetime.sequences) {
             if (sequence.promptIndex == name.promptIndex && sequence.choice == name.choice) {
-                return sequence.finished;
+                return sequence;
             }
         }
-        return false;
+        return null;
     }
 
     /** The sequence of a lifetime, made where it is new. */
@@ -100,5 +188,57 @@ final class Lifetimes {
             }
         }
         return sequence.promptIndex * choices + sequence.choice;
+    }
+
+    // ---- observers
+
+    /** The use that an observer begins to see. */
+    LifetimeState received(String observer) {
+        for (LifetimeState candidate : state.open) {
+            if (candidate.stream(observer) == null) {
+                return candidate;
+            }
+        }
+        LifetimeState another = newLifetime();
+        for (LifetimeState other : state.open) {
+            ObserverStream stream = other.stream(observer);
+            if (stream != null && !stream.completed && !allFinished(other)) {
+                other.observersOverlap = true;
+                another.observersOverlap = true;
+            }
+        }
+        return another;
+    }
+
+    private static boolean allFinished(LifetimeState lifetime) {
+        boolean finished = !lifetime.sequences.isEmpty();
+        for (SequenceLife sequence : lifetime.sequences) {
+            finished &= sequence.finished();
+        }
+        return finished;
+    }
+
+    /** The use that an observer goes on seeing; null before it saw any. Uses that end are completed in the order they began. */
+    @Nullable
+    LifetimeState observing(String observer, String collectorId, long collectorEpoch) {
+        LifetimeState byObserver = null;
+        for (LifetimeState lifetime : state.open) {
+            ObserverStream stream = lifetime.stream(observer);
+            if (stream != null && !stream.completed) {
+                if (stream.collectorEpoch == collectorEpoch && stream.collectorId.equals(collectorId)) {
+                    return lifetime;
+                }
+                byObserver = byObserver == null ? lifetime : byObserver;
+            }
+        }
+        if (byObserver != null) {
+            return byObserver;
+        }
+        for (LifetimeState lifetime : state.open) {
+            if (lifetime.stream(observer) != null) {
+                return lifetime;
+            }
+        }
+        return null;
     }
 }

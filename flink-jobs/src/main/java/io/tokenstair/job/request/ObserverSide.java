@@ -11,10 +11,11 @@ import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import org.jspecify.annotations.Nullable;
 
 /** What observers, a client or a gateway, say of a request. */
 final class ObserverSide {
-    private static final int MAX_UNMATCHED = 3_000_000;
+    private static final int MAX_ALIASES = 64;
 
     private final String requestId;
     private final RequestState state;
@@ -39,111 +40,144 @@ final class ObserverSide {
         EventHeader header = logged.header();
         Event event = logged.event();
         if (event instanceof RequestReceived received) {
-            LifetimeState lifetime = received(header, received);
+            LifetimeState lifetime = lifetimes.received(received.observer());
             RequestLife.touch(lifetime, coarseMillis);
+            received(lifetime, header, received);
         } else if (event instanceof ChunkDelivered delivered) {
             LifetimeState lifetime = observing(delivered.observer(), header);
             RequestLife.touch(lifetime, coarseMillis);
-            if (lifetime.observer.equals(delivered.observer())) {
-                chunks(lifetime, delivered);
-            }
+            chunks(lifetime, stream(lifetime, delivered.observer(), header), delivered, header);
         } else if (event instanceof RequestCompleted completed) {
             LifetimeState lifetime = observing(completed.observer(), header);
             RequestLife.touch(lifetime, coarseMillis);
-            if (lifetime.observer.equals(completed.observer())) {
-                lifetime.completed = true;
-                lifetime.outcome = completed.outcome();
-                lifetime.errorType = completed.errorType();
-                lifetime.completedEventId = header.eventId();
-                lifetime.endedNanos = header.clockNanos();
-            }
+            completed(lifetime, stream(lifetime, completed.observer(), header), header, completed);
         } else if (event instanceof IdAliased aliased
                 && !aliased.alias().equals(requestId)
                 && !state.aliases.contains(aliased.alias())
-                && state.aliases.size() < 64) {
+                && state.aliases.size() < MAX_ALIASES) {
             state.aliases.add(aliased.alias());
         }
     }
 
-    private LifetimeState received(EventHeader header, RequestReceived received) {
-        LifetimeState lifetime = null;
-        for (LifetimeState candidate : state.open) {
-            if (!candidate.observed) {
-                lifetime = candidate;
-                break;
-            }
-            // The client sees more of a request than a gateway: it takes over.
-            if (!candidate.observer.equals(received.observer()) && !candidate.completed) {
-                return candidate;
-            }
+    private void received(LifetimeState lifetime, EventHeader header, RequestReceived received) {
+        ObserverStream stream = stream(lifetime, received.observer(), header);
+        lifetime.warmup |= received.warmup();
+        if (received.choicesCount() != null) {
+            lifetime.choicesCount = received.choicesCount();
         }
-        if (lifetime == null) {
-            lifetime = lifetimes.newLifetime();
+        if (received.promptTokens() != null) {
+            lifetime.promptTokens = received.promptTokens();
         }
-        lifetime.observed = true;
-        lifetime.observer = received.observer();
-        lifetime.observerClockId = header.clockId();
-        lifetime.warmup = received.warmup();
-        lifetime.choicesCount = received.choicesCount();
-        lifetime.promptTokens = received.promptTokens();
-        lifetime.priority = received.priority();
+        if (received.priority() != null) {
+            lifetime.priority = received.priority();
+        }
         if (header.clockNanos() != null) {
-            lifetime.sentNanos = header.clockNanos();
-            lifetime.sentKnown = true;
+            stream.sentNanos = header.clockNanos();
+            stream.sentKnown = true;
             if (header.coarseEpochMillis() != null) {
-                lifetime.observerOffsetNanos = header.coarseEpochMillis() * 1_000_000 - header.clockNanos();
+                stream.coarseOffsetNanos = header.coarseEpochMillis() * 1_000_000 - header.clockNanos();
             }
         }
-        return lifetime;
+        if (lifetime.observersOverlap) {
+            for (LifetimeState open : state.open) {
+                if (open.observersOverlap) {
+                    delivery.abandon(open);
+                }
+            }
+        }
     }
 
     private LifetimeState observing(String observer, EventHeader header) {
-        for (LifetimeState lifetime : state.open) {
-            if (lifetime.observed && !lifetime.completed && lifetime.observer.equals(observer)) {
-                return lifetime;
-            }
+        LifetimeState lifetime = lifetimes.observing(observer, header.collectorId(), header.collectorEpoch());
+        if (lifetime == null) {
+            // Its beginning was not recorded.
+            lifetime = state.open.isEmpty() ? lifetimes.newLifetime() : state.open.get(0);
         }
-        for (LifetimeState lifetime : state.open) {
-            if (lifetime.observed && lifetime.observer.equals(observer)) {
-                return lifetime;
-            }
-        }
-        for (LifetimeState lifetime : state.open) {
-            if (lifetime.observed) {
-                return lifetime;
-            }
-        }
-        LifetimeState lifetime = state.open.isEmpty() ? lifetimes.newLifetime() : state.open.get(0);
-        lifetime.observed = true;
-        lifetime.observer = observer;
-        lifetime.observerClockId = header.clockId();
         return lifetime;
     }
 
-    private void chunks(LifetimeState lifetime, ChunkDelivered delivered) {
+    private static ObserverStream stream(LifetimeState lifetime, String observer, EventHeader header) {
+        ObserverStream stream = lifetime.stream(observer);
+        if (stream == null) {
+            stream = new ObserverStream();
+            stream.observer = observer;
+            stream.collectorId = header.collectorId();
+            stream.collectorEpoch = header.collectorEpoch();
+            stream.clockId = header.clockId();
+            if (observer.equals(LifetimeState.CLIENT)) {
+                lifetime.client = stream;
+            } else {
+                lifetime.gateway = stream;
+            }
+        }
+        return stream;
+    }
+
+    private void completed(
+            LifetimeState lifetime, ObserverStream stream, EventHeader header, RequestCompleted completed) {
+        stream.completed = true;
+        stream.outcome = completed.outcome();
+        stream.errorType = completed.errorType();
+        stream.completedEventId = header.eventId();
+        stream.endedNanos = header.clockNanos();
+        stream.usageTokens = completed.outputTokens();
+        for (SequenceLife sequence : lifetime.sequences) {
+            delivery.match(lifetime, sequence);
+        }
+    }
+
+    private void chunks(LifetimeState lifetime, ObserverStream stream, ChunkDelivered delivered, EventHeader header) {
         int choices = lifetime.choicesCount == null ? 0 : Math.max(1, lifetime.choicesCount);
         for (Chunk chunk : delivered.chunks()) {
             int prompt = choices == 0 ? 0 : chunk.sequenceIndex() / choices;
             int choice = choices == 0 ? chunk.sequenceIndex() : chunk.sequenceIndex() % choices;
             SequenceLife sequence = Lifetimes.sequence(lifetime, prompt, choice);
+            if (lifetime.observersOverlap) {
+                sequence.droppedChunks++;
+                continue;
+            }
             if (chunk.finish() != Finish.NONE && sequence.endReason == null) {
                 sequence.endReason = endReason(chunk.finish());
             }
-            if (chunk.tokenCount() == 0) {
+            if (chunk.tokenCount() == 0 || chunk.firstTokenIndex() == null) {
                 lifetime.roleChunk |= chunk.chunkIndex() == 0;
                 continue;
             }
-            if (sequence.firstArrivedNanos == null) {
-                sequence.firstArrivedNanos = chunk.arrivedNanos();
+            if (!stream.clockId.equals(header.clockId())) {
+                // Stamps of another clock: nothing before compares with what follows.
+                stream.clockId = header.clockId();
+                stream.sentKnown = false;
+                stream.coarseOffsetNanos = null;
+                stream.alignedOffsetNanos = null;
+            }
+            stream.chunksSeen = true;
+            boolean client = stream == lifetime.client;
+            if (!sequence.chunks(stream.observer)
+                    .offer(
+                            chunk.firstTokenIndex(),
+                            chunk.tokenCount(),
+                            chunk.arrivedNanos(),
+                            orAbsent(chunk.writeStartNanos()),
+                            orAbsent(chunk.writeEndNanos()),
+                            header.sequence())) {
+                sequence.droppedChunks++;
+                continue;
             }
             sequence.multiToken |= chunk.tokenCount() > 1;
-            if (sequence.unmatched.size() < MAX_UNMATCHED && chunk.firstTokenIndex() != null) {
-                sequence.unmatched.add((long) chunk.firstTokenIndex());
-                sequence.unmatched.add((long) chunk.tokenCount());
-                sequence.unmatched.add(chunk.arrivedNanos());
+            if (client && sequence.clientFirstNanos == null) {
+                sequence.clientFirstNanos = chunk.arrivedNanos();
+            } else if (!client && sequence.gatewayFirstNanos == null) {
+                sequence.gatewayFirstNanos = chunk.arrivedNanos();
+            }
+            if (!client && chunk.writeStartNanos() != null) {
+                sequence.gatewayWrites.accept(chunk.arrivedNanos(), chunk.writeStartNanos());
             }
             delivery.match(lifetime, sequence);
         }
+    }
+
+    private static long orAbsent(@Nullable Long nanos) {
+        return nanos == null ? ChunkQueue.ABSENT : nanos;
     }
 
     private static String endReason(Finish finish) {

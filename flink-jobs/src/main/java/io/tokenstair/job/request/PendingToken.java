@@ -1,5 +1,6 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.cause.DeliveryPart;
 import io.tokenstair.job.step.SlowToken;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +25,40 @@ public class PendingToken {
     public long[] partNanos = new long[0];
 
     public @Nullable SlowToken slow;
+    /** Whether a chunk that brought it is known. */
+    public boolean delivered;
+    /** Its chunk ended with it. */
+    public boolean lastOfChunk;
+    /** Arrival less end of its step, across clocks that may never have been aligned: only differences of it mean something. */
+    public long rawDeliveryNanos;
+    /** Number of the record that brought it. */
+    public long recordSequence;
+
+    /** Delivered less produced, aligned; absent where there is no path between the two clocks. */
     public @Nullable Long deliveryNanos;
-    public boolean deliverySlow;
+    /** Bound of {@link #deliveryNanos}: 0 on one clock. */
+    public long deliveryBoundNanos;
+    /** Which delivery parts are known: a bit each. What they leave is unexplained. */
+    public int deliveryMask;
+
+    public long outputNanos;
+    public long gatewayNanos;
+    public long networkNanos;
+    public long clientNanos;
+    /** Why it was late, where it was. */
+    public @Nullable String deliveryCause;
+    /** What it was later than usual. */
+    public long lateNanos;
+    /** What it waited for the last one of its group. */
+    public long heldNanos;
+    /** Ordinal of the delivery part that grew most. */
+    public int lateOwner;
+    /** One sentence about it. */
+    public @Nullable String lateSentence;
+    /** The part that owns its lateness, and the record that shows it. */
+    public @Nullable String latePart;
+
+    public String lateEventId = "";
 
     /** For Flink's serializer. */
     public PendingToken() {}
@@ -41,5 +74,50 @@ public class PendingToken {
     @Nullable
     Long excessNanos() {
         return gapNanos == null || referenceNanos == null ? null : Long.valueOf(gapNanos - referenceNanos);
+    }
+
+    /** A delivery part that is known, ns. */
+    long deliveryPart(DeliveryPart part) {
+        return switch (part) {
+            case OUTPUT -> outputNanos;
+            case GATEWAY -> gatewayNanos;
+            case NETWORK -> networkNanos;
+            case CLIENT -> clientNanos;
+            case UNEXPLAINED -> rest(rawDeliveryNanos);
+        };
+    }
+
+    /** Sets a delivery part. */
+    void deliveryPart(DeliveryPart part, long nanos) {
+        deliveryMask |= 1 << part.ordinal();
+        switch (part) {
+            case OUTPUT -> outputNanos = nanos;
+            case GATEWAY -> gatewayNanos = nanos;
+            case NETWORK -> networkNanos = nanos;
+            case CLIENT -> clientNanos = nanos;
+            case UNEXPLAINED -> throw new IllegalArgumentException("Cannot set what is left");
+        }
+    }
+
+    boolean knows(DeliveryPart part) {
+        return (deliveryMask & 1 << part.ordinal()) != 0;
+    }
+
+    /** What the known parts leave of a whole. */
+    long rest(long wholeNanos) {
+        return wholeNanos - outputNanos - gatewayNanos - networkNanos - clientNanos;
+    }
+
+    /** A part as a column: null where it is not known, or where there is no delivery to be a part of. */
+    @Nullable
+    Long deliveryColumn(DeliveryPart part) {
+        if (deliveryNanos == null) {
+            return null;
+        }
+        if (part == DeliveryPart.UNEXPLAINED) {
+            long rest = rest(deliveryNanos);
+            return deliveryMask == 0 || rest != 0 ? Long.valueOf(rest) : null;
+        }
+        return knows(part) ? Long.valueOf(deliveryPart(part)) : null;
     }
 }

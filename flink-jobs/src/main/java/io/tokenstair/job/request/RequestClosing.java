@@ -2,11 +2,11 @@ package io.tokenstair.job.request;
 
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.cause.Cause;
-import io.tokenstair.job.window.SortedWindow;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** The end of a use of a request id: sends what still waits and says what there is to say of each sequence. */
 final class RequestClosing {
@@ -40,40 +40,37 @@ final class RequestClosing {
     }
 
     private void close(LifetimeState lifetime, SequenceLife sequence) {
-        if (sequence.fromEpochNanos == null && lifetime.observerOffsetNanos != null) {
-            sequence.fromEpochNanos = lifetime.sentNanos + lifetime.observerOffsetNanos;
-            sequence.boundNanos = RequestLife.COARSE_BOUND_NANOS;
-            if (lifetime.endedNanos != null) {
-                sequence.toEpochNanos = lifetime.endedNanos + lifetime.observerOffsetNanos;
+        ObserverStream deliverer = lifetime.deliverer();
+        if (sequence.fromEpochNanos == null && deliverer != null) {
+            boolean aligned = deliverer.alignedOffsetNanos != null;
+            Long offset = aligned ? deliverer.alignedOffsetNanos : deliverer.coarseOffsetNanos;
+            if (offset != null && deliverer.sentKnown) {
+                sequence.fromEpochNanos = deliverer.sentNanos + offset;
+                sequence.boundNanos = aligned ? deliverer.alignedBoundNanos : RequestLife.COARSE_BOUND_NANOS;
+                if (deliverer.endedNanos != null) {
+                    sequence.toEpochNanos = deliverer.endedNanos + offset;
+                }
             }
         }
-        for (PendingToken token : sequence.undelivered) {
-            rows.send(lifetime, sequence, token);
-        }
-        sequence.undelivered.clear();
-        List<Long> chunks = sequence.unmatched;
-        boolean streamOnly = !chunks.isEmpty();
-        SortedWindow usual = sequence.fromEngine ? null : Delivery.usualGaps(chunks);
-        for (int i = 0; i < chunks.size(); i += 3) {
-            delivery.deliveredOnly(lifetime, sequence, chunks.get(i), chunks.get(i + 1), chunks.get(i + 2), usual);
-        }
-        chunks.clear();
+        delivery.finish(lifetime, sequence);
         rows.release(lifetime, sequence);
         int index = Lifetimes.sequenceIndex(lifetime, sequence);
-        boolean abortedByClient =
-                "client-closed".equals(lifetime.outcome) || "aborted-by-client".equals(sequence.endReason);
-        boolean failed = "http-error".equals(lifetime.outcome) || "failed".equals(lifetime.outcome);
+        String outcome = lifetime.outcome();
+        boolean abortedByClient = "client-closed".equals(outcome) || "aborted-by-client".equals(sequence.endReason);
+        boolean failed = "http-error".equals(outcome) || "failed".equals(outcome);
         String endReason = abortedByClient
                 ? "aborted-by-client"
                 : failed ? "error" : sequence.endReason == null ? "unknown" : sequence.endReason;
-        boolean ended = sequence.finished || lifetime.completed;
-        String windowState = !ended ? "incomplete" : sequence.hole ? "gap" : "complete";
+        boolean ended = sequence.finished() || lifetime.completed();
+        // Whose was whose cannot be told: neither use is known to its end.
+        boolean ambiguous = lifetime.enginesOverlap || (lifetime.observersOverlap && !sequence.fromEngine);
+        String windowState = !ended || ambiguous ? "incomplete" : sequence.hole ? "gap" : "complete";
 
         List<String> missing = new ArrayList<>();
-        if (!lifetime.observed) {
+        if (!lifetime.observed() || lifetime.observersOverlap) {
             missing.add("client");
         }
-        if (!failed && (!sequence.fromEngine || streamOnly)) {
+        if (!failed && (!sequence.fromEngine || sequence.streamOnly)) {
             missing.add("steps");
         }
         if (sequence.fromEngine && sequence.tokenCount > 0) {
@@ -90,9 +87,7 @@ final class RequestClosing {
         }
         TreeSet<String> aliases = new TreeSet<>(state.aliases);
         aliases.addAll(sequence.aliases);
-        Long ttft = lifetime.sentKnown && sequence.firstArrivedNanos != null
-                ? Long.valueOf(sequence.firstArrivedNanos - lifetime.sentNanos)
-                : null;
+        Long ttft = ttftNanos(lifetime, sequence);
         Long tpot = sequence.gapCount > 0 ? Long.valueOf(sequence.gapSumNanos / sequence.gapCount) : null;
         Long recomputed =
                 !sequence.discardedKnown ? null : Long.valueOf(sequence.discardedTokens - sequence.resumedCachedTokens);
@@ -117,6 +112,39 @@ final class RequestClosing {
                 sequence.toEpochNanos,
                 sequence.priority != null ? sequence.priority : lifetime.priority,
                 missing,
-                lifetime.errorType));
+                lifetime.errorType(),
+                orNull(sequence.droppedChunks),
+                orNull(sequence.droppedTokens),
+                orNull(sequence.invalidStamps),
+                usageTokens(lifetime)));
+    }
+
+    private static @Nullable Integer orNull(int count) {
+        return count == 0 ? null : Integer.valueOf(count);
+    }
+
+    private static @Nullable Long usageTokens(LifetimeState lifetime) {
+        Long usage = lifetime.client == null ? null : lifetime.client.usageTokens;
+        return usage != null || lifetime.gateway == null ? usage : lifetime.gateway.usageTokens;
+    }
+
+    /** First token's arrival less the sending, by the client, else by the gateway; absent without both, or where it is negative. */
+    private static @Nullable Long ttftNanos(LifetimeState lifetime, SequenceLife sequence) {
+        if (lifetime.observersOverlap) {
+            return null;
+        }
+        Long ttft = firstAfterSent(lifetime.client, sequence.clientFirstNanos);
+        ttft = ttft != null ? ttft : firstAfterSent(lifetime.gateway, sequence.gatewayFirstNanos);
+        if (ttft != null && ttft < 0) {
+            sequence.invalidStamps++;
+            return null;
+        }
+        return ttft;
+    }
+
+    private static @Nullable Long firstAfterSent(@Nullable ObserverStream stream, @Nullable Long firstNanos) {
+        return stream == null || !stream.sentKnown || firstNanos == null
+                ? null
+                : Long.valueOf(firstNanos - stream.sentNanos);
     }
 }

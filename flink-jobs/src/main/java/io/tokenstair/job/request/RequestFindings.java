@@ -25,10 +25,12 @@ final class RequestFindings {
 
     private final String requestId;
     private final RequestOutput output;
+    private final DeliveryFindings deliveries;
 
     RequestFindings(String requestId, RequestOutput output) {
         this.requestId = requestId;
         this.output = output;
+        this.deliveries = new DeliveryFindings(requestId, output);
     }
 
     /** What is concluded of a sequence when it closes, and the causes that its request carries. */
@@ -42,9 +44,10 @@ final class RequestFindings {
         for (SlowGroup group : sequence.groups) {
             output.finding(slowFinding(lifetime, sequence, index, group, missing));
         }
+        deliveries.findings(lifetime, sequence, index, missing, requestCauses);
         if (abortedByClient) {
-            boolean closed = "client-closed".equals(lifetime.outcome);
-            String abort = closed ? lifetime.completedEventId : sequence.finishedEventId;
+            boolean closed = "client-closed".equals(lifetime.outcome());
+            String abort = closed ? lifetime.completedEventId() : sequence.finishedEventId;
             requestCauses.add(Cause.CLIENT_ABORT);
             output.finding(requestFinding(
                     lifetime,

@@ -1,6 +1,5 @@
 package io.tokenstair.job.request;
 
-import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.TokenBatch;
 
 /**
@@ -31,10 +30,10 @@ public final class RequestLife {
     public RequestLife(String requestId, RequestState state, RequestOutput output) {
         this.state = state;
         TokenRows rows = new TokenRows(requestId, output);
-        Delivery delivery = new Delivery(rows);
+        Delivery delivery = new Delivery(rows, new DeliveryJudge(rows), new StreamGaps(rows));
         this.lifetimes = new Lifetimes(state);
         this.observers = new ObserverSide(requestId, state, lifetimes, delivery);
-        this.engines = new EngineSide(requestId, output, delivery, rows);
+        this.engines = new EngineSide(requestId, output, delivery);
         this.closing = new RequestClosing(requestId, state, output, delivery, rows);
     }
 
@@ -45,11 +44,11 @@ public final class RequestLife {
         if (input.event != null) {
             observers.observed(input.coarseEpochMillis, input.event);
         } else if (batch != null) {
-            LifetimeState lifetime = lifetimes.of(batch.name, false);
+            LifetimeState lifetime = lifetimes.of(batch.name);
             touch(lifetime, input.coarseEpochMillis);
             engines.tokens(lifetime, Lifetimes.sequence(lifetime, batch.name.promptIndex, batch.name.choice), batch);
         } else if (input.fact != null) {
-            LifetimeState lifetime = lifetimes.of(input.fact.name, input.fact.kind == SequenceFact.Kind.QUEUED);
+            LifetimeState lifetime = lifetimes.of(input.fact);
             touch(lifetime, input.coarseEpochMillis);
             engines.fact(lifetime, input.fact);
         }
@@ -78,11 +77,11 @@ public final class RequestLife {
     }
 
     private static long closeMillis(LifetimeState lifetime) {
-        boolean done = !lifetime.observed || lifetime.completed;
+        boolean done = !lifetime.observed() || lifetime.completed();
         for (SequenceLife sequence : lifetime.sequences) {
-            done &= sequence.finished || !sequence.fromEngine;
+            done &= sequence.finished() || !sequence.fromEngine;
         }
-        done &= lifetime.completed || !lifetime.sequences.isEmpty();
+        done &= lifetime.completed() || !lifetime.sequences.isEmpty();
         return lifetime.lastEventMillis == Long.MAX_VALUE
                 ? Long.MAX_VALUE
                 : lifetime.lastEventMillis + (done ? GRACE_MILLIS : GAP_MILLIS);

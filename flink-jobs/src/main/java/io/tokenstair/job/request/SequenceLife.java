@@ -1,12 +1,11 @@
 package io.tokenstair.job.request;
 
 import io.tokenstair.job.staircase.StaircaseState;
-import io.tokenstair.job.window.SortedWindow;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One sequence of a request while it is open. Under 2 KB without the tokens that wait for their delivery. */
+/** One sequence of a request while it is open. */
 public class SequenceLife {
     public int promptIndex;
     public int choice;
@@ -22,7 +21,12 @@ public class SequenceLife {
     public boolean discardedKnown = true;
     public long resumedCachedTokens;
     public @Nullable String endReason;
-    public boolean finished;
+    /** Which of {@link #engines} said that it has finished: a bit each. */
+    public int finishedEngines;
+    /** Which of {@link #engines} makes its tokens; -1 before the first. */
+    public int makingEngine = -1;
+    /** When the engine that took it up last did so, on that engine's clock. */
+    public @Nullable Long queuedNanos;
 
     public long tokenCount;
     public int nextTokenIndex;
@@ -35,21 +39,52 @@ public class SequenceLife {
     public boolean hostCovered;
     public boolean kvReported;
     public boolean multiToken;
+    /** Some of its tokens are known from chunks alone. */
+    public boolean streamOnly;
 
     /** Tokens that wait for their delivery, in index order. */
     public List<PendingToken> undelivered = new ArrayList<>();
     /** The first token, held until it is known whether its prefix had been cached before. */
     public @Nullable PendingToken first;
 
-    /** Chunks that wait for their tokens: first index, count, arrival, three numbers each. */
-    public List<Long> unmatched = new ArrayList<>();
+    /** Chunks that wait for their tokens, by observer. */
+    public ChunkQueue clientChunks = new ChunkQueue();
 
-    public @Nullable Long firstArrivedNanos;
+    public ChunkQueue gatewayChunks = new ChunkQueue();
+    public @Nullable Long clientFirstNanos;
+    public @Nullable Long gatewayFirstNanos;
+
+    /** Tokens that have been delivered and wait for the next chunk, which says whether theirs was held back. */
+    public List<PendingToken> arriving = new ArrayList<>();
+    /** How many of them belong to chunks that are complete. */
+    public int arrivedTokens;
+    /** Tokens that came late in a first group or two: whether that is a habit is not known yet. */
+    public List<PendingToken> undecided = new ArrayList<>();
+
+    /** Last arrival of a token that no engine record made. */
     public @Nullable Long lastArrivedNanos;
     /** Epoch less clock of the stamps of this sequence's tokens. */
     public @Nullable Long epochOffsetNanos;
 
-    public SortedWindow deliveryWindow = new SortedWindow(128);
+    /** Whose arrivals the four below are about: an observer and its clock. */
+    public String deliveredBy = "";
+
+    public UsualDelivery usualDelivery = new UsualDelivery();
+    /** Step ends against arrivals. */
+    public BurstMeter delivery = new BurstMeter();
+    /** Arrivals at the gateway against its writes. */
+    public BurstMeter gatewayWrites = new BurstMeter();
+    /** What each delivery part usually takes, fading; empty before the first chunk that has parts. */
+    public long[] usualPartNanos = new long[0];
+
+    public List<LateGroup> late = new ArrayList<>();
+
+    /** Chunks that came twice, too late, or that no use of the id could be told for. */
+    public int droppedChunks;
+    /** Tokens that no use of the id could be told for. */
+    public int droppedTokens;
+    /** Differences of stamps that cannot be: negative beyond what the clocks' bound allows. */
+    public int invalidStamps;
 
     public List<SlowGroup> groups = new ArrayList<>();
     public StaircaseState staircase = new StaircaseState();
@@ -82,9 +117,7 @@ public class SequenceLife {
     public List<String> overtakenEvidence = new ArrayList<>();
 
     public String finishedEventId = "";
-    /** Engine's clock at its queued stamp and at the last fact of it. */
-    public @Nullable Long queuedNanos;
-
+    /** Engine's clock at the last fact of it. */
     public @Nullable Long lastFactNanos;
     public int blockSizeTokens;
     /** Share of the KV pool in use when its lost prefix was computed again. */
@@ -100,4 +133,17 @@ public class SequenceLife {
 
     /** For Flink's serializer. */
     public SequenceLife() {}
+
+    /** Whether every engine that had it says that it has finished. */
+    boolean finished() {
+        return fromEngine && finishedEngines == (1 << engines.size()) - 1;
+    }
+
+    boolean finishedOn(int engine) {
+        return (finishedEngines & 1 << engine) != 0;
+    }
+
+    ChunkQueue chunks(String observer) {
+        return observer.equals(LifetimeState.CLIENT) ? clientChunks : gatewayChunks;
+    }
 }

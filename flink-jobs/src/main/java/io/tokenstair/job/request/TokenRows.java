@@ -2,6 +2,7 @@ package io.tokenstair.job.request;
 
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.DeliveryPart;
 import io.tokenstair.cause.TokenState;
 import io.tokenstair.job.step.SlowToken;
 import io.tokenstair.job.step.TokenBatch;
@@ -39,9 +40,14 @@ final class TokenRows {
         return sets;
     }
 
+    /** Notes that a token will be sent: nobody else may say it. */
+    void taken(SequenceLife sequence, PendingToken token) {
+        sequence.nextSentIndex = Math.max(sequence.nextSentIndex, token.tokenIndex + 1);
+    }
+
     /** Sends a token; the first one is held until its prefix is known. */
     void send(LifetimeState lifetime, SequenceLife sequence, PendingToken token) {
-        sequence.nextSentIndex = Math.max(sequence.nextSentIndex, token.tokenIndex + 1);
+        taken(sequence, token);
         if (lifetime.warmup) {
             return;
         }
@@ -83,7 +89,8 @@ final class TokenRows {
             tokenState = TokenState.STALLED;
         }
         boolean cores = stepsLost || (token.flags & (TokenBatch.HOST_COVERED | TokenBatch.SEVERAL)) != 0;
-        List<String> missing = MISSING_LAYERS.get((stepsLost ? 1 : 0) + (cores ? 0 : 2) + (lifetime.observed ? 0 : 4));
+        List<String> missing = MISSING_LAYERS.get(
+                (stepsLost ? 1 : 0) + (cores ? 0 : 2) + (lifetime.observed() && !lifetime.observersOverlap ? 0 : 4));
         return new TokenAnalysis(
                 requestId,
                 lifetime.ordinal,
@@ -126,15 +133,16 @@ final class TokenRows {
                 token.part(17),
                 token.part(18),
                 token.deliveryNanos,
-                null,
-                null,
-                null,
-                null,
-                token.deliveryNanos,
-                token.deliverySlow ? Cause.UNRESOLVED_STALL.name() : null,
-                slow == null ? List.of() : slow.evidence,
-                slow == null ? List.of() : slow.chain,
-                missing);
+                token.deliveryColumn(DeliveryPart.OUTPUT),
+                token.deliveryColumn(DeliveryPart.GATEWAY),
+                token.deliveryColumn(DeliveryPart.NETWORK),
+                token.deliveryColumn(DeliveryPart.CLIENT),
+                token.deliveryColumn(DeliveryPart.UNEXPLAINED),
+                token.deliveryCause,
+                evidence(token),
+                chain(token),
+                missing,
+                token.deliveryNanos == null ? null : Long.valueOf(token.deliveryBoundNanos));
     }
 
     /** Whether a good part of its prompt had been cached before and was computed again. */
@@ -144,5 +152,26 @@ final class TokenRows {
         return sequence.prefixRecomputedTokens > Math.max(cached, sequence.blockSizeTokens)
                 && sequence.promptTokens != null
                 && 4 * sequence.prefixRecomputedTokens >= sequence.promptTokens;
+    }
+
+    private static List<String> evidence(PendingToken token) {
+        SlowToken slow = token.slow;
+        if (token.latePart == null || token.lateEventId.isEmpty()) {
+            return slow == null ? List.of() : slow.evidence;
+        }
+        List<String> evidence = slow == null ? new ArrayList<>() : new ArrayList<>(slow.evidence);
+        evidence.add("delivery-" + token.latePart);
+        evidence.add(token.lateEventId);
+        return evidence;
+    }
+
+    private static List<String> chain(PendingToken token) {
+        SlowToken slow = token.slow;
+        if (token.lateSentence == null) {
+            return slow == null ? List.of() : slow.chain;
+        }
+        List<String> chain = slow == null ? new ArrayList<>() : new ArrayList<>(slow.chain);
+        chain.add(token.lateSentence);
+        return chain;
     }
 }

@@ -45,6 +45,10 @@ public final class ExplainJson {
         json.number("priority", request.priority());
         json.text("errorType", request.errorType());
         json.texts("missingLayers", request.missingLayers());
+        json.number("droppedChunks", request.droppedChunks());
+        json.number("droppedTokens", request.droppedTokens());
+        json.number("invalidStamps", request.invalidStamps());
+        json.number("usageTokens", request.usageTokens());
     }
 
     /** Writes one token as an object. */
@@ -90,6 +94,7 @@ public final class ExplainJson {
             json.endArray();
         }
         json.number("deliveryNanos", token.deliveryNanos());
+        json.number("deliveredBoundNanos", token.deliveredBoundNanos());
         List<TokenParts.NamedPart> deliveryParts = TokenParts.ofDelivery(token);
         if (!deliveryParts.isEmpty()) {
             json.beginArray("deliveryParts");
@@ -97,6 +102,7 @@ public final class ExplainJson {
                 json.beginObject();
                 json.text("part", part.name());
                 json.number("nanos", part.nanos());
+                json.texts("evidence", part.evidence());
                 json.endObject();
             }
             json.endArray();

@@ -38,7 +38,7 @@ public final class TokenParts {
         for (DeliveryPart part : DeliveryPart.values()) {
             Long nanos = deliveryPart(token, part);
             if (nanos != null) {
-                parts.add(new NamedPart(part.partName(), nanos, List.of()));
+                parts.add(new NamedPart(part.partName(), nanos, evidenceOf(token, "delivery-" + part.partName())));
             }
         }
         return parts;

@@ -15,6 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param recomputedTokens tokens discarded by preemptions less what was found cached on resuming; absent where not recorded
  * @param requestCauses request-level causes and notes, in the order of the closed list
  * @param warmup true when its sender marked it as warm-up: not analysed
+ * @param droppedChunks chunks that came twice, too late, or while two uses of the id could not be told apart; absent when none
+ * @param droppedTokens tokens that came twice or that could not be told for one use of the id; absent when none
+ * @param invalidStamps differences of stamps that were negative beyond what the clocks allow, left out; absent when none
+ * @param usageTokens output tokens of the whole request as its usage record counts them; absent without one
  */
 public record RequestAnalysis(
         @Field(1) String requestId,
@@ -37,4 +41,60 @@ public record RequestAnalysis(
         @Field(18) @Nullable Long toEpochNanos,
         @Field(19) @Nullable Integer priority,
         @Field(20) List<String> missingLayers,
-        @Field(21) @Nullable String errorType) {}
+        @Field(21) @Nullable String errorType,
+        @Field(22) @Nullable Integer droppedChunks,
+        @Field(23) @Nullable Integer droppedTokens,
+        @Field(24) @Nullable Integer invalidStamps,
+        @Field(25) @Nullable Long usageTokens) {
+
+    /** A sequence of which nothing was dropped and no usage was reported. */
+    public RequestAnalysis(
+            String requestId,
+            int lifetime,
+            int sequenceIndex,
+            List<String> aliases,
+            List<String> engines,
+            String state,
+            String endReason,
+            @Nullable Long ttftNanos,
+            @Nullable Long tpotNanos,
+            long tokenCount,
+            @Nullable Long promptTokens,
+            @Nullable Long cachedTokens,
+            @Nullable Integer preemptions,
+            @Nullable Long recomputedTokens,
+            List<String> requestCauses,
+            boolean warmup,
+            @Nullable Long fromEpochNanos,
+            @Nullable Long toEpochNanos,
+            @Nullable Integer priority,
+            List<String> missingLayers,
+            @Nullable String errorType) {
+        this(
+                requestId,
+                lifetime,
+                sequenceIndex,
+                aliases,
+                engines,
+                state,
+                endReason,
+                ttftNanos,
+                tpotNanos,
+                tokenCount,
+                promptTokens,
+                cachedTokens,
+                preemptions,
+                recomputedTokens,
+                requestCauses,
+                warmup,
+                fromEpochNanos,
+                toEpochNanos,
+                priority,
+                missingLayers,
+                errorType,
+                null,
+                null,
+                null,
+                null);
+    }
+}

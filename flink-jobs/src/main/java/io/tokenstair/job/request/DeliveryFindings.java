@@ -1,0 +1,136 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.archive.result.Finding;
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.Confidence;
+import io.tokenstair.cause.DeliveryPart;
+import io.tokenstair.cause.Severity;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** What is concluded of a sequence's delivery when it closes: its late tokens by cause, and whether its chunks were held in groups. */
+final class DeliveryFindings {
+    private static final int PARTS = DeliveryPart.values().length;
+
+    private final String requestId;
+    private final RequestOutput output;
+
+    DeliveryFindings(String requestId, RequestOutput output) {
+        this.requestId = requestId;
+        this.output = output;
+    }
+
+    /** Says it, and adds the causes that the request carries. */
+    void findings(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            int index,
+            List<String> missing,
+            TreeSet<Cause> requestCauses) {
+        boolean grouped = DeliveryJudge.wasGrouped(sequence);
+        LateGroup held = null;
+        for (LateGroup group : sequence.late) {
+            if (grouped && group.cause.equals(Cause.GATEWAY_BUFFERING.name())) {
+                held = group;
+            } else {
+                output.finding(finding(lifetime, sequence, index, missing, group, "late-delivery", headline(group)));
+            }
+        }
+        if (grouped) {
+            requestCauses.add(Cause.GATEWAY_BUFFERING);
+            buffering(lifetime, sequence, index, missing, held);
+        }
+    }
+
+    private void buffering(
+            LifetimeState lifetime, SequenceLife sequence, int index, List<String> missing, @Nullable LateGroup held) {
+        boolean atGateway = sequence.gatewayWrites.isHabit() || sequence.gatewayWrites.isWholeStream();
+        BurstMeter meter = atGateway ? sequence.gatewayWrites : sequence.delivery;
+        LateGroup group = held;
+        if (group == null) {
+            group = new LateGroup();
+            group.cause = Cause.GATEWAY_BUFFERING.name();
+            group.tokens = meter.groupedChunks;
+            group.mostLateNanos = meter.mostHeldNanos;
+            group.sumLateNanos = meter.mostHeldNanos;
+            group.fromEpochNanos = sequence.fromEpochNanos;
+            group.toEpochNanos = sequence.toEpochNanos;
+            group.boundNanos = sequence.boundNanos;
+            group.lastTokenIndex = (int) Math.max(0, sequence.tokenCount - 1);
+        }
+        group.confidence = Confidence.ESTABLISHED.levelName();
+        group.confidenceWhy = atGateway
+                ? "arrival at the gateway against its writes"
+                : "the engine's even cadence against chunks that came in groups";
+        String text = String.format(
+                Locale.ROOT,
+                "%d of %d chunks went out in %d group%s, the first of a group held up to %.1f ms for the last, while %s.",
+                meter.groupedChunks,
+                meter.chunks,
+                meter.groups,
+                meter.groups == 1 ? "" : "s",
+                meter.mostHeldNanos / 1e6,
+                atGateway ? "they reached the gateway one by one" : "the engine made them one by one");
+        if (!group.worstSentence.isEmpty()) {
+            text += " " + group.worstSentence;
+        }
+        output.finding(finding(lifetime, sequence, index, missing, group, "gateway-buffering", text));
+    }
+
+    private static String headline(LateGroup group) {
+        String which = group.tokens == 1
+                ? "Token " + group.firstTokenIndex + " was"
+                : group.tokens + " tokens from " + group.firstTokenIndex + " to " + group.lastTokenIndex + " were";
+        return String.format(
+                Locale.ROOT,
+                "%s delivered late, by %.1f ms at most. %s",
+                which,
+                group.mostLateNanos / 1e6,
+                group.worstSentence);
+    }
+
+    private Finding finding(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            int index,
+            List<String> missing,
+            LateGroup group,
+            String rule,
+            String narrative) {
+        List<String> names = new ArrayList<>();
+        List<Long> nanos = new ArrayList<>();
+        for (int ordinal = 0; ordinal < PARTS; ordinal++) {
+            if ((group.partMask & 1 << ordinal) != 0) {
+                names.add(DeliveryPart.ofOrdinal(ordinal).partName());
+                nanos.add(group.partNanos[ordinal]);
+            }
+        }
+        return Findings.identified(new Finding(
+                "",
+                rule,
+                1,
+                group.cause,
+                Severity.of(group.mostLateNanos, group.sumLateNanos, group.tokens, sequence.tokenCount)
+                        .severityName(),
+                sequence.engines.isEmpty() ? null : sequence.engines.get(0),
+                requestId,
+                lifetime.ordinal,
+                index,
+                group.fromEpochNanos,
+                group.toEpochNanos,
+                group.boundNanos,
+                group.firstTokenIndex,
+                group.lastTokenIndex,
+                null,
+                group.confidence,
+                group.confidenceWhy,
+                List.copyOf(group.evidence),
+                missing,
+                names,
+                nanos,
+                narrative));
+    }
+}

@@ -1,0 +1,77 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.Confidence;
+import io.tokenstair.cause.DeliveryPart;
+import java.util.Locale;
+
+/** Gathers the late tokens of a sequence by cause, and puts each into words. */
+final class LateTokens {
+    private static final int PARTS = DeliveryPart.values().length;
+
+    private LateTokens() {}
+
+    /** Adds a late token to the group of its cause. */
+    static void add(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            PendingToken token,
+            Cause cause,
+            Confidence confidence,
+            String why) {
+        ObserverStream deliverer = lifetime.deliverer();
+        token.lateEventId = deliverer == null ? "" : deliverer.eventId(token.recordSequence);
+        token.lateSentence = sentence(sequence, token, deliverer == null ? "client" : deliverer.observer, cause);
+        LateGroup group = null;
+        for (LateGroup candidate : sequence.late) {
+            if (candidate.cause.equals(cause.name())) {
+                group = candidate;
+            }
+        }
+        if (group == null) {
+            group = new LateGroup();
+            group.cause = cause.name();
+            group.firstTokenIndex = token.tokenIndex;
+            group.fromEpochNanos = token.producedEpochNanos;
+            group.boundNanos = token.boundNanos;
+            sequence.late.add(group);
+        }
+        group.lastTokenIndex = token.tokenIndex;
+        group.toEpochNanos = token.deliveredEpochNanos;
+        group.tokens++;
+        group.sumLateNanos += token.lateNanos;
+        if (token.lateNanos > group.mostLateNanos) {
+            group.mostLateNanos = token.lateNanos;
+            group.worstTokenIndex = token.tokenIndex;
+            group.worstSentence = token.lateSentence;
+            group.confidence = confidence.levelName();
+            group.confidenceWhy = why;
+        }
+        for (int ordinal = 0; ordinal < PARTS; ordinal++) {
+            Long nanos = token.deliveryColumn(DeliveryPart.ofOrdinal(ordinal));
+            if (nanos != null) {
+                group.partMask |= 1 << ordinal;
+                group.partNanos[ordinal] += nanos;
+            }
+        }
+        SlowGroups.addEvidence(group.evidence, token.lateEventId);
+    }
+
+    private static String sentence(SequenceLife sequence, PendingToken token, String observer, Cause cause) {
+        String where = switch (cause) {
+            case GATEWAY_BUFFERING -> "a gateway held it";
+            case CLIENT_SLOW -> "the gateway waited for the client to read";
+            case NETWORK -> "it was on its way between the gateway and the client";
+            case OUTPUT_STALL -> "it left the engine late";
+            default -> "no record tells where it waited";
+        };
+        String usual = sequence.usualDelivery.warm() && token.deliveryNanos != null
+                ? String.format(Locale.ROOT, ", usual here are %.1f ms", (token.deliveryNanos - token.lateNanos) / 1e6)
+                : "";
+        String late = token.deliveryNanos == null
+                ? String.format(Locale.ROOT, "%.1f ms later than usual", token.lateNanos / 1e6)
+                : String.format(Locale.ROOT, "%.1f ms after its step ended", token.deliveryNanos / 1e6);
+        String id = token.lateEventId.isEmpty() ? "" : " [" + token.lateEventId + "]";
+        return "Token " + token.tokenIndex + " reached the " + observer + " " + late + usual + ": " + where + id + ".";
+    }
+}

@@ -1,0 +1,160 @@
+package io.tokenstair.job.request;
+
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.Confidence;
+import io.tokenstair.cause.Part;
+import io.tokenstair.job.step.SlowToken;
+import io.tokenstair.job.window.SortedWindow;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Tokens that no engine record made: their gaps are differences of arrivals at one observer. */
+final class StreamGaps {
+    private static final int WARM = 16;
+    private static final int MAX_GAPS = 4_096;
+
+    private final TokenRows rows;
+
+    StreamGaps(TokenRows rows) {
+        this.rows = rows;
+    }
+
+    /** Says the older half of the chunks of a stream that goes on and on. */
+    void bound(LifetimeState lifetime, SequenceLife sequence, ObserverStream deliverer) {
+        ChunkQueue chunks = sequence.chunks(deliverer.observer);
+        if (chunks.size() <= ChunkQueue.MAX_CHUNKS) {
+            return;
+        }
+        SortedWindow usual = usualGaps(chunks);
+        while (chunks.size() > ChunkQueue.MAX_CHUNKS / 2) {
+            deliveredOnly(lifetime, sequence, deliverer, chunks, usual);
+            chunks.remove();
+        }
+    }
+
+    /** Says what is left of the stream. */
+    void finish(LifetimeState lifetime, SequenceLife sequence, ObserverStream deliverer) {
+        ChunkQueue chunks = sequence.chunks(deliverer.observer);
+        SortedWindow usual = sequence.fromEngine ? null : usualGaps(chunks);
+        while (!chunks.isEmpty()) {
+            deliveredOnly(lifetime, sequence, deliverer, chunks, usual);
+            sequence.streamOnly = true;
+            chunks.remove();
+        }
+    }
+
+    /** Says the tokens of the first chunk. */
+    void deliveredOnly(
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            ObserverStream deliverer,
+            ChunkQueue chunks,
+            @Nullable SortedWindow usual) {
+        long first = chunks.firstTokenIndex();
+        long count = chunks.endTokenIndex() - first;
+        long arrivedNanos = chunks.arrivedNanos();
+        for (long i = 0; i < count; i++) {
+            if (first + i < sequence.nextSentIndex) {
+                // Behind one that was sent after it: its token has been said.
+                if (i == 0) {
+                    sequence.droppedChunks++;
+                }
+                continue;
+            }
+            PendingToken token = new PendingToken();
+            token.tokenIndex = (int) (first + i);
+            token.gapBasis = "delivered";
+            if (i > 0) {
+                token.gapNanos = 0L;
+            } else {
+                token.gapNanos = gap(sequence, deliverer, token.tokenIndex, arrivedNanos);
+            }
+            if (token.gapNanos != null) {
+                token.partMask = 1 << Part.UNEXPLAINED.ordinal();
+                token.partNanos = new long[] {token.gapNanos};
+                if (usual != null && token.tokenIndex > 0 && i == 0) {
+                    judge(lifetime, sequence, token, count, usual);
+                }
+                if (token.tokenIndex > 0) {
+                    sequence.gapSumNanos += token.gapNanos;
+                    sequence.gapCount++;
+                }
+            }
+            ClockPath path = ClockPath.fromEngine(sequence, deliverer);
+            if (sequence.epochOffsetNanos != null && sequence.boundNanos != null && path.known()) {
+                token.deliveredEpochNanos = arrivedNanos + path.offsetNanos() + sequence.epochOffsetNanos;
+                token.boundNanos = sequence.boundNanos + path.boundNanos();
+            } else if (deliverer.alignedOffsetNanos != null) {
+                token.deliveredEpochNanos = arrivedNanos + deliverer.alignedOffsetNanos;
+                token.boundNanos = deliverer.alignedBoundNanos;
+            } else if (deliverer.coarseOffsetNanos != null) {
+                token.deliveredEpochNanos = arrivedNanos + deliverer.coarseOffsetNanos;
+                token.boundNanos = RequestLife.COARSE_BOUND_NANOS;
+            }
+            sequence.tokenCount++;
+            rows.send(lifetime, sequence, token);
+        }
+        sequence.lastArrivedNanos = arrivedNanos;
+    }
+
+    /** From the arrival before, or for the first token from the sending; absent where that is not known or comes after it. */
+    private static @Nullable Long gap(
+            SequenceLife sequence, ObserverStream deliverer, int tokenIndex, long arrivedNanos) {
+        Long before = tokenIndex > 0
+                ? sequence.lastArrivedNanos
+                : deliverer.sentKnown ? Long.valueOf(deliverer.sentNanos) : null;
+        if (before == null) {
+            return null;
+        }
+        if (arrivedNanos < before) {
+            sequence.invalidStamps++;
+            return null;
+        }
+        return arrivedNanos - before;
+    }
+
+    /** Gaps per token of a stream that no engine record made, as far as there are enough to call one of them unusual. */
+    private static @Nullable SortedWindow usualGaps(ChunkQueue chunks) {
+        int gaps = chunks.size() - 1;
+        if (gaps < WARM) {
+            return null;
+        }
+        long[] pairs = chunks.arrivalsAndCounts();
+        SortedWindow usual = new SortedWindow(Math.min(gaps, MAX_GAPS));
+        for (int i = 2; i < pairs.length && usual.size() < MAX_GAPS; i += 2) {
+            usual.add((pairs[i] - pairs[i - 2]) / Math.max(1, pairs[i + 1]));
+        }
+        return usual;
+    }
+
+    /** Without steps a token can be slow against its own stream; nothing can say why. */
+    private static void judge(
+            LifetimeState lifetime, SequenceLife sequence, PendingToken token, long count, SortedWindow usual) {
+        if (token.gapNanos == null) {
+            return;
+        }
+        long gap = token.gapNanos;
+        long reference = usual.median();
+        token.referenceNanos = reference;
+        token.partMask = 1 << Part.REFERENCE.ordinal() | 1 << Part.UNEXPLAINED.ordinal();
+        token.partNanos = new long[] {reference, gap - reference};
+        double limit = StrictMath.max(0.15 * reference, 4 * 1.4826 * usual.medianAbsoluteDeviation());
+        if (lifetime.warmup || (double) gap / count - reference <= limit) {
+            return;
+        }
+        SlowToken slow = new SlowToken();
+        slow.cause = Cause.UNRESOLVED_STALL.name();
+        slow.confidence = Confidence.UNRESOLVED.levelName();
+        slow.confidenceWhy = "no engine step was reported for this request";
+        slow.lostNanos = gap - reference;
+        slow.chain.add(String.format(
+                Locale.ROOT,
+                "Token %d arrived %.1f ms after the one before; usual in this stream are %.1f ms, and no engine step was reported"
+                        + " that could say why.",
+                token.tokenIndex,
+                gap / 1e6,
+                reference / 1e6));
+        token.slow = slow;
+        SlowGroups.add(sequence, token, slow);
+    }
+}
