@@ -3,6 +3,9 @@ package io.tokenstair.collect;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tokenstair.collect.events.EventsImport;
 import io.tokenstair.collect.input.LineSource;
+import io.tokenstair.collect.prometheus.PrometheusImport;
+import io.tokenstair.collect.table.CsvImport;
+import io.tokenstair.collect.table.CsvMap;
 import io.tokenstair.collect.vllm.CaptureImport;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -28,7 +31,12 @@ import picocli.CommandLine.Spec;
         name = "tokenstair import",
         description = "Writes files you already have into the raw tables of an archive.",
         customSynopsis = "tokenstair import FORMAT PATH... --archive DIR [--strict]",
-        subcommands = {ImportMain.VllmCapture.class, ImportMain.Events.class},
+        subcommands = {
+            ImportMain.VllmCapture.class,
+            ImportMain.Events.class,
+            ImportMain.Prometheus.class,
+            ImportMain.StepsCsv.class
+        },
         commandListHeading = "%nFormats:%n",
         footer = {
             "",
@@ -131,7 +139,7 @@ public final class ImportMain {
         Format() {}
 
         /** The reader of the format. */
-        abstract Importer importer(ImportListener listener);
+        abstract Importer importer(ImportListener listener) throws ImportException;
 
         @Override
         public Integer call() {
@@ -237,6 +245,80 @@ public final class ImportMain {
         @Override
         Importer importer(ImportListener listener) {
             return new EventsImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code prometheus}. */
+    @Command(
+            name = "prometheus",
+            customSynopsis = "tokenstair import prometheus FILE... --archive DIR [--strict] [--debug]",
+            description = {
+                "Scrapes of /metrics in the Prometheus text format, plain or gzipped (.gz).",
+                "",
+                "A line  # scraped mono_ns=N wall_ns=N  dates the samples after it; without one",
+                "they are undated and keep the order of the files.",
+                "",
+                "Counters tell of an engine as a whole, never of a request or a token: what is",
+                "concluded from them is consistent-with at most. Histograms are kept as they are.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import prometheus scrape-1.prom scrape-2.prom --archive A"})
+    static final class Prometheus extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new PrometheusImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code steps-csv}. */
+    @Command(
+            name = "steps-csv",
+            customSynopsis =
+                    "tokenstair import steps-csv FILE... --map FIELD=COLUMN[:UNIT],... --archive DIR [--where COLUMN=VALUE] [--engine NAME]",
+            description = {
+                "A CSV file with a header line: a row an engine step, or a row a reading of an",
+                "engine as a whole. --map says which columns to take, and their units.",
+                "",
+                "  steps      stepNanos or endNanos, startNanos, stepId, batch, paddedBatch, resident,",
+                "             prefill, recompute, running, waiting, kvUsedBlocks, kvTotalBlocks, graphMode",
+                "  readings   time and any of running, waiting, kvUsed, promptRate, generationRate,",
+                "             paused, preempted, cacheHitRate",
+                "",
+                "  units      ns us ms s (times), fraction percent (kvUsed, cacheHitRate); counts have none",
+                "",
+                "What no column says is absent. A column that holds the same 0 in every row of",
+                "kvUsed is taken as it is; the analysis says of it that there is no data.",
+                "Rows name no request, so nothing is said of tokens.",
+                ""
+            },
+            footer = {
+                "",
+                "Example:",
+                "  tokenstair import steps-csv timeseries.csv \\",
+                "    --map time=t:s,running=running,waiting=waiting,kvUsed=kv_cache_pct:percent --archive A"
+            })
+    static final class StepsCsv extends Format {
+        @Option(
+                names = "--map",
+                required = true,
+                split = ",",
+                paramLabel = "FIELD=COLUMN[:UNIT]",
+                description = "What to take from which column.")
+        private List<String> map = List.of();
+
+        @Option(names = "--where", paramLabel = "COLUMN=VALUE", description = "Take only rows with this value.")
+        private @Nullable String where;
+
+        @Option(
+                names = "--engine",
+                paramLabel = "NAME",
+                description = "What to call the engine: csv.",
+                defaultValue = "csv")
+        private String engine = "csv";
+
+        @Override
+        Importer importer(ImportListener listener) throws ImportException {
+            return new CsvImport(CsvMap.parse(map, where, engine), LineSource.Limits.DEFAULT, listener);
         }
     }
 

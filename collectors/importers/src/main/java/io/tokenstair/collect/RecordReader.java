@@ -64,6 +64,11 @@ public class RecordReader {
         this.progress = progress;
     }
 
+    /** What a file is called in rejects. */
+    public String sourceName(Path file) {
+        return sourceName.apply(file);
+    }
+
     /** Opens a file within the limits. */
     public LineSource open(Path file) throws IOException {
         return new LineSource(file, limits);

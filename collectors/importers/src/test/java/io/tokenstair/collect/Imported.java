@@ -41,8 +41,17 @@ public record Imported(ImportSummary summary, List<String> missing, List<LoggedE
         return imported(new CaptureImport(limits, listener), captures, log, missing);
     }
 
-    /** Event lines in a file of their own, imported. */
-    public static Imported lines(Path folder, String... lines) {
+    /** Limits of an import in a test. */
+    public static final LineSource.Limits LIMITS = LineSource.Limits.DEFAULT;
+
+    /** Makes the importer under test. */
+    public interface Format {
+        /** An importer that tells this listener. */
+        Importer importer(ImportListener listener) throws ImportException;
+    }
+
+    /** Lines in a file of their own, imported. */
+    public static Imported file(Format format, Path folder, String name, String... lines) throws ImportException {
         ImportListener listener = new ImportListener() {
             @Override
             public void progress(String layer, long read) {}
@@ -50,12 +59,18 @@ public record Imported(ImportSummary summary, List<String> missing, List<LoggedE
             @Override
             public void missing(String layer, String files, Path missingIn) {}
         };
-        folder(folder, "events.jsonl", lines);
+        folder(folder, name, lines);
         return imported(
-                new EventsImport(LineSource.Limits.DEFAULT, listener),
-                List.of(folder.resolve("events.jsonl")),
-                folder.resolve("log"),
-                new ArrayList<>());
+                format.importer(listener), List.of(folder.resolve(name)), folder.resolve("log"), new ArrayList<>());
+    }
+
+    /** Event lines in a file of their own, imported. */
+    public static Imported lines(Path folder, String... lines) {
+        try {
+            return file(listener -> new EventsImport(LIMITS, listener), folder, "events.jsonl", lines);
+        } catch (ImportException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static Imported imported(Importer importer, List<Path> inputs, Path log, List<String> missing) {

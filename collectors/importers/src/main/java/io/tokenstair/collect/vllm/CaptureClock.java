@@ -4,6 +4,7 @@ import io.tokenstair.collect.input.CaptureFolder;
 import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.RejectedRecordException;
+import io.tokenstair.collect.input.StampPair;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@ package io.tokenstair.collect.vllm;
 
 import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.RejectedRecordException;
+import io.tokenstair.collect.input.StampPair;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;

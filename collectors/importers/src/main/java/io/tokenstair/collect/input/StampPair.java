@@ -1,4 +1,4 @@
-package io.tokenstair.collect.vllm;
+package io.tokenstair.collect.input;
 
 /**
  * Two clocks read one right after the other.
@@ -6,12 +6,14 @@ package io.tokenstair.collect.vllm;
  * @param monotonicNanos CLOCK_MONOTONIC, in ns
  * @param wallEpochNanos CLOCK_REALTIME, in ns
  */
-record StampPair(long monotonicNanos, long wallEpochNanos) {
-    long offsetNanos() {
+public record StampPair(long monotonicNanos, long wallEpochNanos) {
+    /** Wall less monotonic, in ns. */
+    public long offsetNanos() {
         return wallEpochNanos - monotonicNanos;
     }
 
-    long wallMillis() {
+    /** The wall reading in ms. */
+    public long wallMillis() {
         return Math.floorDiv(wallEpochNanos, 1_000_000L);
     }
 }

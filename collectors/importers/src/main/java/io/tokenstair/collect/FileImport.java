@@ -1,0 +1,74 @@
+package io.tokenstair.collect;
+
+import io.tokenstair.collect.input.LineSource;
+import io.tokenstair.collect.output.CollectorSpool;
+import io.tokenstair.collect.output.EventSpools;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** An import of files of one format, one layer: what such imports have in common. */
+public abstract class FileImport implements Importer {
+    private final String format;
+    private final LineSource.Limits limits;
+    private final ImportListener listener;
+    private @Nullable Long firstWallMillis;
+
+    /**
+     * An import.
+     *
+     * @param format its name: the layer that is counted, and the collector of its rejects
+     * @param limits of files and lines
+     * @param listener hears how it goes
+     */
+    protected FileImport(String format, LineSource.Limits limits, ImportListener listener) {
+        this.format = format;
+        this.limits = limits;
+        this.listener = listener;
+    }
+
+    /** Reads one file; {@code index} counts the files. */
+    protected abstract void read(Path file, int index, RecordReader reader, EventSpools spools) throws IOException;
+
+    /** Notes when the first dated record was, which dates rejects before it. */
+    protected final void dated(@Nullable Long wallMillis) {
+        if (firstWallMillis == null) {
+            firstWallMillis = wallMillis;
+        }
+    }
+
+    @Override
+    public final ImportSummary run(List<Path> files, Path log) throws ImportException, IOException {
+        for (Path file : files) {
+            if (!Files.exists(file)) {
+                throw new ImportException(file + ": no such file; name a file of the format " + format);
+            }
+            if (Files.isDirectory(file)) {
+                throw new ImportException(file + ": a folder; name the files of the format " + format + " in it");
+            }
+        }
+        Importer.refuseUsedLog(log);
+        List<LayerCount> counts = new ArrayList<>();
+        try (EventSpools spools = new EventSpools(log)) {
+            CollectorSpool rejects = spools.collector(format + "-import", 1, "none");
+            LayerCount count = new LayerCount(format, 0, 0, 0, false);
+            for (int i = 0; i < files.size(); i++) {
+                RecordReader reader = new RecordReader(
+                        format,
+                        path -> String.valueOf(path.getFileName()),
+                        () -> firstWallMillis,
+                        limits,
+                        rejects,
+                        read -> listener.progress(format, read));
+                read(files.get(i), i, reader, spools);
+                count = count.plus(reader.result(false));
+            }
+            counts.add(count);
+            spools.write();
+        }
+        return ImportSummary.of(counts);
+    }
+}

@@ -1,0 +1,34 @@
+package io.tokenstair.collect.prometheus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tokenstair.collect.Imported;
+import io.tokenstair.event.MetricSampled;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class PrometheusImportTest {
+    @TempDir
+    Path folder;
+
+    private Imported imported(String... lines) throws Exception {
+        return Imported.file(listener -> new PrometheusImport(Imported.LIMITS, listener), folder, "scrape.prom", lines);
+    }
+
+    @Test
+    void everyLineIsASampleAndAStampDatesWhatFollows() throws Exception {
+        Imported imported = imported(
+                "# TYPE sglang:token_usage gauge",
+                "sglang:token_usage{model_name=\"m\"} 0.28",
+                "# scraped mono_ns=5 wall_ns=1790000000000000000",
+                "sglang:num_queue_reqs 2826",
+                "broken line");
+
+        assertThat(imported.all(MetricSampled.class))
+                .extracting(MetricSampled::name)
+                .containsExactly("sglang:num_queue_reqs", "sglang:token_usage");
+        assertThat(Imported.wallMillis(imported.events().get(0))).isEqualTo(1_790_000_000_000L);
+        assertThat(imported.summary().line()).isEqualTo("read 3, accepted 2, rejected 1");
+    }
+}

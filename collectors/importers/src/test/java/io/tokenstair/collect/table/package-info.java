@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package io.tokenstair.collect.table;
+
+import org.jspecify.annotations.NullMarked;
