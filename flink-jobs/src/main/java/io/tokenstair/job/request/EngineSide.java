@@ -306,7 +306,7 @@ final class EngineSide {
                     MilestoneKind.HOST_PAUSED, lifetime, sequence, token, coarseMillis, SlowGroups.eventIds(slow));
         }
         if (token.tokenIndex > 0 && token.expectedNanos != null) {
-            Rise rise = StaircaseDetector.accept(
+            Rise rise = StaircaseDetector.COMPACT.accept(
                     sequence.staircase,
                     token.tokenIndex,
                     token.gapNanos,

@@ -266,7 +266,7 @@ final class RequestFindings {
             int index,
             List<String> missing,
             TreeSet<Cause> requestCauses) {
-        StaircaseVerdict verdict = StaircaseDetector.verdict(sequence.staircase);
+        StaircaseVerdict verdict = StaircaseDetector.COMPACT.verdict(sequence.staircase);
         if (verdict.shape() != StaircaseShape.STAIRCASE) {
             return;
         }
@@ -275,7 +275,7 @@ final class RequestFindings {
         for (Rise rise : verdict.rises()) {
             rises.append(rises.isEmpty() ? "" : ", ")
                     .append(String.format(
-                            Locale.ROOT, "token %d (+%.0f %%)", rise.onsetTokenIndex(), 100 * rise.levelChangeRatio()));
+                            Locale.ROOT, "token %d (+%.0f %%)", rise.onsetIndex(), 100 * rise.levelChangeRatio()));
         }
         output.finding(requestFinding(
                 lifetime,

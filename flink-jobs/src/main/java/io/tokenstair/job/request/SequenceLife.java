@@ -1,5 +1,6 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.job.staircase.StaircaseDetector;
 import io.tokenstair.job.staircase.StaircaseState;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,7 +88,7 @@ public class SequenceLife {
     public int invalidStamps;
 
     public List<SlowGroup> groups = new ArrayList<>();
-    public StaircaseState staircase = new StaircaseState();
+    public StaircaseState staircase = StaircaseDetector.COMPACT.start();
 
     // Sums over tokens that are not anomalous, x = context tokens, y = gap in us: growth with context.
     public long growthCount;

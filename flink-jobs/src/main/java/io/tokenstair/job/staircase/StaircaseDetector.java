@@ -6,40 +6,49 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a staircase of token times from jitter, bursts, ramps and single shifts, one request at a time. Stateless: all memory is in
- * {@link StaircaseState}; the same tokens always give the same answer.
+ * Tells a staircase of step or token times from jitter, bursts, ramps, single shifts and steps of the load, one series at a time.
+ * Stateless: all memory is in {@link StaircaseState}; the same values always give the same answer. One algorithm in two sizes:
+ * {@link #FULL} for the steps of an engine, {@link #COMPACT} for the tokens of a request.
  *
- * <p>Four tokens make a tick, whose level is the mean of the middle two of ln(time / expected time). A change of level is raised
- * when the mean of the last 2, 4, 8 or 16 ticks leaves the mean of the segment before by {@value #THRESHOLD} deviations (a
- * generalised likelihood ratio over dyadic windows). The deviation is taken from differences of ticks, so that the changes
- * themselves do not widen it. After {@value #SETTLE_TICKS} ticks a change counts as a rise when a step fits it better than a line
- * and it is above 3 %; a fall that follows within {@value #BURST_TICKS} ticks takes the rise back. The verdict weighs level treads
- * against one straight line (Bayesian information criterion).
+ * <p>What is judged is ln(time / expected time), by value: a step or a token. The full detector takes the median of three values, the
+ * compact one the mean of the middle two of four; either is a tick. A change of level is raised when the mean of the last ticks, over
+ * windows that double, leaves the mean of the segment before by some deviations (a generalised likelihood ratio). The deviation is taken
+ * from differences of ticks, so that the changes themselves do not widen it, and allows for neighbours that hang together. Levels are
+ * limited to three deviations around their segment.
+ *
+ * <p>A change is told twice: soon, for whoever wants to know early, and for good by the {@value #PROOF_VALUES} values on either side,
+ * where a slow ramp can be told from an edge. It counts as a rise when it is above 3 %, when a step fits it better than a line does, and
+ * when it is not the expected time that changed there by more: then the model is a little wrong about another load. A fall that follows
+ * soon takes a rise back. The verdict weighs level treads against one straight line (Bayesian information criterion), and the rises at
+ * the edges against the slope between them.
+ *
+ * <p>KV events make it KV-driven when they are enriched around the rises: more than chance would bring at the rate of all other places,
+ * where events that come in bunches are worth as many fewer as they bunch.
  */
 public final class StaircaseDetector {
-    static final int TOKENS_PER_TICK = 4;
+    private static final int PROOF_VALUES = 64;
 
-    private static final int SCALE_BITS = 20;
-    private static final double SCALE = 1 << SCALE_BITS;
-    private static final int MAX_LEVEL = 4 << SCALE_BITS;
-    private static final int RING = StaircaseState.RING;
-    private static final int RING_MASK = RING - 1;
-    private static final int[] WINDOWS = {2, 4, 8, 16};
-    private static final double THRESHOLD = 4.5;
-    private static final int MIN_BEFORE_TICKS = 3;
-    private static final int MIN_AFTER_TICKS = 2;
-    private static final int FIRST_CENTRE_TICKS = 4;
-    private static final int SETTLE_TICKS = 5;
-    private static final int SHAPE_TICKS = 6;
-    private static final int BURST_TICKS = 6;
-    private static final int KV_TICKS_BEFORE = 3;
-    private static final int KV_TICKS_AFTER = 1;
-    private static final int MIN_TICKS = 16;
+    /** For the steps of an engine: a tick per step, 128 of them remembered. */
+    public static final StaircaseDetector FULL = new StaircaseDetector(Size.FULL);
+
+    /** For the tokens of a request: a tick per four tokens, 32 of them remembered. */
+    public static final StaircaseDetector COMPACT = new StaircaseDetector(Size.COMPACT);
+
+    private static final int LEVEL_BITS = 12;
+    private static final double SCALE = 1 << LEVEL_BITS;
+    private static final int MAX_LEVEL = 3 << LEVEL_BITS;
+    private static final int MAX_LOAD = 7 << LEVEL_BITS;
+    private static final int SQUARE_BITS = 8;
+    private static final int WEIGHT_BITS = 16;
+    /** Expected times are kept relative to 10 ms, so that they fit. */
+    private static final int LOAD_ORIGIN = FixedLog.of(10_000_000);
+
     private static final int MAX_ADVANCE = 0xFFFF;
 
+    /** Ticks after which nothing more is taken in: sums of squares of tick numbers stay far inside 64 bits. */
+    static final int MAX_TICKS = 1 << 19;
+
     private static final double LIMIT_DEVIATIONS = 3;
-    private static final double FADE = 0.98;
-    private static final double PRIOR_WEIGHT = 3;
     private static final double PRIOR_DEVIATION = 0.02 * SCALE;
     private static final double MIN_DEVIATION = 0.006 * SCALE;
     private static final double MAX_CORRELATION = 0.75;
@@ -48,97 +57,227 @@ public final class StaircaseDetector {
     /** ln(1.03) in level units: a smaller change is within what the expected time itself may be wrong by. */
     private static final double MIN_HEIGHT = 0.029558802241544 * SCALE;
 
-    private static final double MIN_SHARPNESS = 1;
+    /** ln(1.12): the expected time is wrong by less, some 3 % for either of two loads. */
+    private static final double EXPECTED_ERROR = 0.113328685307003 * SCALE;
+
+    /** By how many variances a step must fit better than a line. */
+    private static final double MIN_SHARPNESS = 1.5;
+    /** ln(1.05): a smaller slope, or a smaller edge of the load, is not worth a word. */
     private static final double MIN_RAMP_HEIGHT = 0.048790164169432 * SCALE;
+
     private static final int MIN_RISES_PROVEN = 2;
     private static final int MIN_RISES_BY_SHAPE = 3;
     private static final double MAX_FALL_SHARE = 0.35;
     private static final double MIN_JUMP_SHARE = 0.55;
     private static final double MIN_EVIDENCE = 10;
     private static final double MIN_ENRICHMENT = 1.5;
-    private static final int MIN_KV_TOKENS = 3;
+    private static final int MIN_KV_COUNT = 3;
     private static final double MAX_CHANCE = 0.003;
+    private static final double MAX_CHANCE_OF_HITS = 0.001;
+    private static final int MIN_BLOCKS = 4;
 
-    private StaircaseDetector() {}
+    private final Size size;
+    private final int ringMask;
+
+    private StaircaseDetector(Size size) {
+        this.size = size;
+        this.ringMask = size.ring - 1;
+    }
+
+    /** How much a detector remembers, and how long it waits: the same spans in ticks of one or of four values. */
+    private enum Size {
+        FULL(1, 5),
+        COMPACT(4, 4.5);
+
+        final int valuesPerTick;
+        /** Deviations beyond which a change is raised. */
+        final double threshold;
+        /** Ticks that are remembered: as many as the proof needs. */
+        final int ring;
+
+        final int[] windows;
+        /** How far apart ticks are that hang together no more. */
+        final int apart;
+        /** Ticks over which the deviation fades. */
+        final int fade;
+        /** Ticks that the deviation assumed at the start is worth. */
+        final int prior;
+        /** Least ticks before and after a change, for it to be raised. */
+        final int before;
+
+        final int after;
+        /** Ticks after which the first segment has a level. */
+        final int centre;
+        /** Ticks after an onset before it is told at first, by how many ticks on either side. */
+        final int settle;
+
+        final int shape;
+        /** Ticks on either side by which a change is told for good. */
+        final int proof;
+        /** A fall within so many ticks takes a rise back; a rise within so many is part of the one before. */
+        final int burst;
+        /** How many ticks an onset may be off. */
+        final int blur;
+        /** Ticks before and after an onset in which a KV event is near. */
+        final int kvBefore;
+
+        final int kvAfter;
+        /** Ticks before which nothing is said. */
+        final int least;
+
+        Size(int valuesPerTick, double threshold) {
+            this.valuesPerTick = valuesPerTick;
+            this.threshold = threshold;
+            proof = PROOF_VALUES / valuesPerTick;
+            ring = 2 * proof;
+            windows = doubling(Math.max(2, 4 / valuesPerTick), proof);
+            fade = 200 / valuesPerTick;
+            prior = 16 / valuesPerTick;
+            before = Math.max(3, 8 / valuesPerTick);
+            after = Math.max(2, 3 / valuesPerTick);
+            centre = 16 / valuesPerTick;
+            apart = valuesPerTick == 1 ? 4 : 2;
+            settle = 20 / valuesPerTick;
+            shape = 24 / valuesPerTick;
+            burst = 24 / valuesPerTick;
+            blur = Math.max(1, 3 / valuesPerTick);
+            kvBefore = (10 + valuesPerTick - 1) / valuesPerTick;
+            kvAfter = 6 / valuesPerTick;
+            least = 64 / valuesPerTick;
+        }
+
+        private static int[] doubling(int from, int to) {
+            int[] lengths = new int[Integer.numberOfTrailingZeros(to / from) + 1];
+            for (int i = 0; i < lengths.length; i++) {
+                lengths[i] = from << i;
+            }
+            return lengths;
+        }
+
+        /** Ticks around an onset in which KV events are near. */
+        int near() {
+            return kvBefore + 1 + kvAfter;
+        }
+    }
+
+    /** The memory of a series that begins. */
+    public StaircaseState start() {
+        return new StaircaseState(Math.max(3, size.valuesPerTick), size.ring);
+    }
 
     /**
-     * Takes in the next token. Tokens come in order of their index.
+     * Takes in the next value. Values come in the order of their index.
      *
-     * @param state memory of the request, changed here
-     * @param tokenIndex index of the token
-     * @param gapNanos time of the token, in ns; 0 or less when not known, the token is then left out
-     * @param expectedNanos what the model expects for it, in ns; 0 or less when not known, the token is then left out
-     * @param kvEvents KV-pressure events since the token before: evictions, preemptions, recomputations, collapsed hit rate. They
-     *     count even where the token is left out
-     * @return the rise that this token confirmed, which began at least {@value #SETTLE_TICKS} ticks ago; null when it confirmed none. A
-     *     fall soon after takes it back: {@link #verdict} has the rises that lasted
+     * @param state memory of the series, changed here
+     * @param index of the token, or of the step
+     * @param nanos its time, in ns; 0 or less when not known, the value is then left out
+     * @param expectedNanos what the model expects for it, in ns; 0 or less when not known, the value is then left out
+     * @param kvEvents KV-pressure events since the value before: evictions, preemptions, recomputations, collapsed hit rate. They count
+     *     even where the value is left out
+     * @return the rise that this value confirmed, which began a while ago; null when it confirmed none. A fall soon after takes it back:
+     *     {@link #verdict} has the rises that lasted
      */
-    public static @Nullable Rise accept(
-            StaircaseState state, int tokenIndex, long gapNanos, long expectedNanos, int kvEvents) {
-        if (kvEvents > 0 && state.tickKvTokens < TOKENS_PER_TICK) {
-            state.tickKvTokens++;
+    public @Nullable Rise accept(StaircaseState state, int index, long nanos, long expectedNanos, int kvEvents) {
+        if (kvEvents > 0 && state.openKvCount < size.valuesPerTick) {
+            state.openKvCount++;
         }
-        if (gapNanos <= 0 || expectedNanos <= 0) {
+        if (nanos <= 0 || expectedNanos <= 0 || state.tickCount >= MAX_TICKS) {
             return null;
         }
-        if (state.tickTokens == 0) {
-            state.tickFirstTokenIndex = tokenIndex;
-        }
-        state.tickLevels[state.tickTokens++] = level(gapNanos, expectedNanos);
-        if (state.tickTokens < TOKENS_PER_TICK) {
+        int expected = FixedLog.of(expectedNanos);
+        short level = level(FixedLog.of(nanos) - expected, MAX_LEVEL);
+        short load = level(expected - LOAD_ORIGIN, MAX_LOAD);
+        return size.valuesPerTick == 1 ? acceptStep(state, index, level, load) : acceptToken(state, index, level, load);
+    }
+
+    private static short level(int log, int most) {
+        int shift = FixedLog.BITS - LEVEL_BITS;
+        return (short) Math.max(-most, Math.min(most, log + (1 << shift - 1) >> shift));
+    }
+
+    private @Nullable Rise acceptStep(StaircaseState state, int index, short level, short load) {
+        short[] last = state.openLevels;
+        last[state.openCount % 3] = level;
+        state.openCount = state.openCount == 5 ? 3 : state.openCount + 1;
+        if (state.openCount < 3) {
+            state.openIndex = index;
+            state.openLoad = load;
             return null;
         }
-        int tickLevel = middleOfFour(state.tickLevels);
-        int slot = state.tickCount & RING_MASK;
-        int advance = state.tickFirstTokenIndex - state.lastTickTokenIndex;
-        state.tokenAdvances[slot] = (short) Math.min(MAX_ADVANCE, Math.max(0, advance));
-        state.lastTickTokenIndex = state.tickFirstTokenIndex;
-        state.kvTokensOfTick[slot] = (byte) state.tickKvTokens;
-        state.kvTokens += state.tickKvTokens;
-        state.tickTokens = 0;
-        state.tickKvTokens = 0;
-        return acceptTick(state, tickLevel);
+        int middle = Math.max(Math.min(last[0], last[1]), Math.min(Math.max(last[0], last[1]), last[2]));
+        Rise rise = close(state, middle);
+        state.openIndex = index;
+        state.openLoad = load;
+        return rise;
     }
 
-    private static int level(long gapNanos, long expectedNanos) {
-        double level = StrictMath.rint(StrictMath.log((double) gapNanos / (double) expectedNanos) * SCALE);
-        return (int) Math.max(-MAX_LEVEL, Math.min(MAX_LEVEL, level));
+    private @Nullable Rise acceptToken(StaircaseState state, int index, short level, short load) {
+        if (state.openCount == 0) {
+            state.openIndex = index;
+            state.openLoad = load;
+        }
+        state.openLevels[state.openCount++] = level;
+        if (state.openCount < size.valuesPerTick) {
+            return null;
+        }
+        state.openCount = 0;
+        return close(state, middleOfFour(state.openLevels));
     }
 
-    private static int middleOfFour(int[] values) {
+    private static int middleOfFour(short[] values) {
         int smallest = Math.min(Math.min(values[0], values[1]), Math.min(values[2], values[3]));
         int largest = Math.max(Math.max(values[0], values[1]), Math.max(values[2], values[3]));
-        return (values[0] + values[1] + values[2] + values[3] - smallest - largest) >> 1;
+        return values[0] + values[1] + values[2] + values[3] - smallest - largest >> 1;
     }
 
-    private static @Nullable Rise acceptTick(StaircaseState state, int level) {
+    private @Nullable Rise close(StaircaseState state, int level) {
+        int slot = state.tickCount & ringMask;
+        state.advances[slot] = (short) Math.min(MAX_ADVANCE, Math.max(0, (long) state.openIndex - state.lastIndex));
+        state.lastIndex = state.openIndex;
+        state.loads[slot] = state.openLoad;
+        state.kvOfTick[slot] = (byte) state.openKvCount;
+        state.kvCount += state.openKvCount;
+        state.kvBlockCount += state.openKvCount;
+        state.openKvCount = 0;
+        if ((state.tickCount + 1) % size.near() == 0) {
+            state.kvSquares += state.kvBlockCount * state.kvBlockCount;
+            state.kvHits += state.kvBlockCount > 0 ? 1 : 0;
+            state.kvBlockCount = 0;
+        }
+        return acceptTick(state, (short) level);
+    }
+
+    private @Nullable Rise acceptTick(StaircaseState state, short level) {
         int tick = state.tickCount++;
-        state.levels[tick & RING_MASK] = level;
+        state.levels[tick & ringMask] = level;
         updateDeviation(state, tick, level);
         double deviation = deviation(state);
         int count = tick - state.segmentStart;
-        int limited = level;
-        if (count >= FIRST_CENTRE_TICKS) {
-            double centre = (double) state.segment[2] / count;
-            limited = limit(level, centre, deviation);
+        short limited = level;
+        if (count >= size.centre || state.changeCount > 0) {
+            limited = limit(level, (double) state.segment[2] / count, deviation);
         }
-        state.limitedLevels[tick & RING_MASK] = limited;
+        state.limitedLevels[tick & ringMask] = limited;
         add(state.total, tick, limited, 1);
         add(state.segment, count, limited, 1);
         count++;
-        if (state.changeCount == 0 && count == FIRST_CENTRE_TICKS) {
+        watchLoad(state, tick);
+        if (state.changeCount == 0 && count == size.centre) {
             recentre(state, deviation);
         }
-        if (state.pendingOnset < 0) {
-            if (!changed(state, count)) {
-                return null;
-            }
+        if (state.pendingOnset < 0 && changed(state, count)) {
             beginSegment(state, onset(state, count), deviation);
         }
-        if (state.tickCount - state.pendingOnset < SETTLE_TICKS) {
+        if (state.unproven && state.tickCount - state.segmentStart >= size.proof) {
+            prove(state, state.tickCount);
+        }
+        if (state.pendingOnset < 0 || state.tickCount - state.pendingOnset < size.settle) {
             return null;
         }
-        return settle(state);
+        int onset = state.pendingOnset;
+        state.pendingOnset = -1;
+        Change change = change(state, onset, state.tickCount, size.shape);
+        return change.kind == Change.Kind.RISE ? rise(state, onset, change.height) : null;
     }
 
     private static void add(long[] sums, long tick, long level, int sign) {
@@ -149,55 +288,66 @@ public final class StaircaseDetector {
         sums[4] += sign * level * level;
     }
 
-    private static void updateDeviation(StaircaseState state, int tick, int level) {
+    private void updateDeviation(StaircaseState state, int tick, int level) {
         if (tick == 0) {
-            state.differenceWeight = PRIOR_WEIGHT;
-            state.difference1 = PRIOR_WEIGHT * PRIOR_DEVIATION * PRIOR_DEVIATION;
-            state.difference4 = state.difference1;
+            state.differenceWeight = (long) size.prior << WEIGHT_BITS;
+            state.difference1 =
+                    (long) StrictMath.rint(size.prior * PRIOR_DEVIATION * PRIOR_DEVIATION * (1 << SQUARE_BITS));
+            state.differenceApart = state.difference1;
         }
-        if (tick < 4) {
+        if (tick < size.apart) {
             return;
         }
-        double deviation = deviation(state);
-        double limit = DIFFERENCE_LIMIT * deviation * deviation;
-        state.differenceWeight = FADE * state.differenceWeight + 1;
-        state.difference1 = FADE * state.difference1 + halfSquare(level - state.levels[tick - 1 & RING_MASK], limit);
-        state.difference4 = FADE * state.difference4 + halfSquare(level - state.levels[tick - 4 & RING_MASK], limit);
+        long limit = (long) (DIFFERENCE_LIMIT * variance(state) * (1 << SQUARE_BITS));
+        state.differenceWeight += (1 << WEIGHT_BITS) - state.differenceWeight / size.fade;
+        state.difference1 +=
+                halfSquare(level - state.levels[tick - 1 & ringMask], limit) - state.difference1 / size.fade;
+        state.differenceApart += halfSquare(level - state.levels[tick - size.apart & ringMask], limit)
+                - state.differenceApart / size.fade;
     }
 
-    private static double halfSquare(double difference, double limit) {
-        return 0.5 * Math.min(limit, difference * difference);
+    private static long halfSquare(long difference, long limit) {
+        return Math.min(limit, difference * difference << SQUARE_BITS) >> 1;
+    }
+
+    /** Variance of a tick, in square levels. */
+    private static double variance(StaircaseState state) {
+        double variance = (double) (state.differenceApart << WEIGHT_BITS - SQUARE_BITS) / state.differenceWeight;
+        return Math.max(MIN_DEVIATION * MIN_DEVIATION, variance);
     }
 
     private static double deviation(StaircaseState state) {
-        return Math.max(MIN_DEVIATION, StrictMath.sqrt(state.difference4 / state.differenceWeight));
+        return StrictMath.sqrt(variance(state));
     }
 
     /** Variance of a level for comparing means: neighbouring ticks may hang together. */
     private static double comparisonVariance(StaircaseState state) {
-        double deviation = deviation(state);
-        double correlation = state.difference4 <= 0 ? 0 : 1 - state.difference1 / state.difference4;
-        correlation = Math.max(0, Math.min(MAX_CORRELATION, correlation));
-        return deviation * deviation * (1 + correlation) / (1 - correlation);
+        double correlation = correlation(state);
+        return variance(state) * (1 + correlation) / (1 - correlation);
     }
 
-    private static int limit(int level, double centre, double deviation) {
+    private static double correlation(StaircaseState state) {
+        double correlation = state.differenceApart <= 0 ? 0 : 1 - (double) state.difference1 / state.differenceApart;
+        return Math.max(0, Math.min(MAX_CORRELATION, correlation));
+    }
+
+    private static short limit(int level, double centre, double deviation) {
         double reach = LIMIT_DEVIATIONS * deviation;
-        return (int) StrictMath.rint(Math.max(centre - reach, Math.min(centre + reach, level)));
+        return (short) StrictMath.rint(Math.max(centre - reach, Math.min(centre + reach, level)));
     }
 
-    private static boolean changed(StaircaseState state, int count) {
-        double bound = THRESHOLD * THRESHOLD * comparisonVariance(state);
+    private boolean changed(StaircaseState state, int count) {
+        double bound = size.threshold * size.threshold * comparisonVariance(state);
         long windowSum = 0;
         int summed = 0;
-        for (int window : WINDOWS) {
+        for (int window : size.windows) {
             int before = count - window;
-            if (before < MIN_BEFORE_TICKS) {
+            if (before < size.before) {
                 return false;
             }
             while (summed < window) {
                 summed++;
-                windowSum += state.limitedLevels[state.tickCount - summed & RING_MASK];
+                windowSum += state.limitedLevels[state.tickCount - summed & ringMask];
             }
             double difference = (double) windowSum / window - (double) (state.segment[2] - windowSum) / before;
             if (difference * difference * window * before / count > bound) {
@@ -208,14 +358,14 @@ public final class StaircaseDetector {
     }
 
     /** The tick that splits the current segment best. */
-    private static int onset(StaircaseState state, int count) {
-        int best = MIN_AFTER_TICKS;
+    private int onset(StaircaseState state, int count) {
+        int best = size.after;
         double bestGain = -1;
         long afterSum = 0;
-        int most = Math.min(RING, count - MIN_AFTER_TICKS);
+        int most = Math.min(size.ring, count - size.after);
         for (int after = 1; after <= most; after++) {
-            afterSum += state.limitedLevels[state.tickCount - after & RING_MASK];
-            if (after < MIN_AFTER_TICKS) {
+            afterSum += state.limitedLevels[state.tickCount - after & ringMask];
+            if (after < size.after) {
                 continue;
             }
             int before = count - after;
@@ -229,18 +379,27 @@ public final class StaircaseDetector {
         return state.tickCount - best;
     }
 
-    private static void beginSegment(StaircaseState state, int onset, double deviation) {
+    private void beginSegment(StaircaseState state, int onset, double deviation) {
+        if (state.unproven) {
+            prove(state, onset);
+        }
         for (int tick = onset; tick < state.tickCount; tick++) {
-            add(state.segment, tick - state.segmentStart, state.limitedLevels[tick & RING_MASK], -1);
+            add(state.segment, tick - state.segmentStart, state.limitedLevels[tick & ringMask], -1);
         }
-        addCentred(state.within, state.segment, onset - state.segmentStart);
-        if (state.changeCount > 0) {
-            addCentred(state.interior, state.segment, onset - state.segmentStart);
+        double[] closed = new double[3];
+        addCentred(closed, state.segment, onset - state.segmentStart);
+        for (int i = 0; i < closed.length; i++) {
+            long rounded = (long) StrictMath.rint(closed[i]);
+            state.within[i] += rounded;
+            if (i < state.interior.length && state.changeCount > 0) {
+                state.interior[i] += rounded;
+            }
         }
-        state.previousSegmentStart = state.segmentStart;
+        state.previousStart = state.segmentStart;
         state.segmentStart = onset;
         state.changeCount++;
         state.pendingOnset = onset;
+        state.unproven = true;
         recentre(state, deviation);
     }
 
@@ -249,27 +408,25 @@ public final class StaircaseDetector {
         double levelMean = (double) sums[2] / count;
         into[0] += sums[1] - tickMean * sums[0];
         into[1] += sums[3] - tickMean * sums[2];
-        if (into.length > 2) {
-            into[2] += sums[4] - levelMean * sums[2];
-        }
+        into[2] += sums[4] - levelMean * sums[2];
     }
 
     /**
      * Limits the levels of the current segment, all of which are in the ring, around their median instead of the mean they were
      * limited around: without this one large change is raised two or three times.
      */
-    private static void recentre(StaircaseState state, double deviation) {
+    private void recentre(StaircaseState state, double deviation) {
         int count = state.tickCount - state.segmentStart;
         int[] sorted = new int[count];
         for (int i = 0; i < count; i++) {
-            sorted[i] = state.levels[state.segmentStart + i & RING_MASK];
+            sorted[i] = state.levels[state.segmentStart + i & ringMask];
         }
         Arrays.sort(sorted);
         int median = sorted[count / 2];
         Arrays.fill(state.segment, 0);
         for (int i = 0; i < count; i++) {
             int tick = state.segmentStart + i;
-            int slot = tick & RING_MASK;
+            int slot = tick & ringMask;
             add(state.total, tick, state.limitedLevels[slot], -1);
             state.limitedLevels[slot] = limit(state.levels[slot], median, deviation);
             add(state.total, tick, state.limitedLevels[slot], 1);
@@ -277,70 +434,149 @@ public final class StaircaseDetector {
         }
     }
 
-    private static @Nullable Rise settle(StaircaseState state) {
-        int onset = state.pendingOnset;
-        state.pendingOnset = -1;
-        int from = Math.max(onset - SHAPE_TICKS, Math.max(state.previousSegmentStart, state.tickCount - RING));
-        int to = Math.min(onset + SHAPE_TICKS, state.tickCount);
-        long[] before = new long[5];
-        long[] after = new long[5];
-        long[] both = new long[5];
+    /** What a change of level is, as far as the ticks around it tell. */
+    private record Change(Kind kind, int height) {
+        private enum Kind {
+            RISE,
+            SLOPE,
+            FALL,
+            NOTHING
+        }
+
+        static final Change NOTHING = new Change(Kind.NOTHING, 0);
+    }
+
+    private Change change(StaircaseState state, int onset, int end, int reach) {
+        int from = Math.max(onset - reach, Math.max(state.previousStart, state.tickCount - size.ring));
+        int to = Math.min(onset + reach, end);
+        int beforeCount = onset - from;
+        int afterCount = to - onset;
+        if (beforeCount <= 0 || afterCount <= 0) {
+            return Change.NOTHING;
+        }
+        long[] before = new long[StaircaseState.SUMS];
+        long[] after = new long[StaircaseState.SUMS];
+        long[] both = new long[StaircaseState.SUMS];
         for (int tick = from; tick < to; tick++) {
-            int level = state.limitedLevels[tick & RING_MASK];
+            int level = state.limitedLevels[tick & ringMask];
             add(tick < onset ? before : after, tick - from, level, 1);
             add(both, tick - from, level, 1);
         }
-        int beforeCount = onset - from;
-        int afterCount = to - onset;
-        if (beforeCount == 0) {
-            return null;
-        }
         double height = (double) after[2] / afterCount - (double) before[2] / beforeCount;
-        if (Math.abs(height) < MIN_HEIGHT) {
-            return null;
+        double change = Math.abs(height);
+        if (change < MIN_HEIGHT
+                || (change <= EXPECTED_ERROR && change <= Math.abs(loadChange(state, onset, from, to)))) {
+            return Change.NOTHING;
+        }
+        if (height < 0) {
+            return new Change(Change.Kind.FALL, (int) height);
         }
         double step = squaresAboutMean(before, beforeCount) + squaresAboutMean(after, afterCount);
         double[] centred = new double[3];
         addCentred(centred, both, beforeCount + afterCount);
         double line = centred[2] - centred[1] * centred[1] / centred[0];
         boolean sharp = line - step > MIN_SHARPNESS * comparisonVariance(state);
-        if (height < 0) {
-            fall(state, onset, -height);
-            return null;
+        return new Change(sharp ? Change.Kind.RISE : Change.Kind.SLOPE, (int) height);
+    }
+
+    /** How much the expected time itself changed at an onset, in level units. */
+    private int loadChange(StaircaseState state, int onset, int from, int to) {
+        int reach = size.blur;
+        int before = state.loads[Math.max(from, onset - reach) & ringMask];
+        int after = state.loads[Math.min(to - 1, onset + reach) & ringMask];
+        return after - before;
+    }
+
+    /** Counts the change that began the current segment, by all that is known of it. */
+    private void prove(StaircaseState state, int end) {
+        state.unproven = false;
+        int onset = state.segmentStart;
+        Change change = change(state, onset, end, size.proof);
+        switch (change.kind) {
+            case RISE -> {
+                Rise rise = rise(state, onset, change.height);
+                int last = Math.min(state.riseCount, StaircaseState.MAX_RISES) - 1;
+                if (last >= 0 && rise.onsetIndex() - state.riseIndexes[last] <= size.burst * size.valuesPerTick) {
+                    state.riseHeights[last] =
+                            (short) Math.min(Short.MAX_VALUE, state.riseHeights[last] + change.height);
+                    state.riseSum += change.height;
+                    break;
+                }
+                if (state.riseCount < StaircaseState.MAX_RISES) {
+                    state.riseIndexes[state.riseCount] = rise.onsetIndex();
+                    state.riseHeights[state.riseCount] = (short) change.height;
+                    state.riseKvCounts[state.riseCount] = (byte) rise.kvCount();
+                }
+                state.riseCount++;
+                state.riseSum += change.height;
+                leaveOut(state, onset);
+            }
+            case SLOPE -> state.rampCount++;
+            case FALL -> fall(state, onset, -change.height);
+            case NOTHING -> {
+                // Smaller than what the expected time may be wrong by, or its own change.
+            }
         }
-        if (!sharp) {
-            state.rampCount++;
-            return null;
+    }
+
+    /** Remembers the blocks of ticks around a rise, so that they do not count as what is usual. */
+    private void leaveOut(StaircaseState state, int onset) {
+        int first = Math.max(0, onset - size.kvBefore) / size.near();
+        int last = (onset + size.kvAfter) / size.near();
+        for (int block = first; block <= last; block++) {
+            int from = block * size.near();
+            int to = from + size.near();
+            if (from < state.tickCount - size.ring || to > state.tickCount) {
+                continue;
+            }
+            int count = 0;
+            for (int tick = from; tick < to; tick++) {
+                count += state.kvOfTick[tick & ringMask];
+            }
+            state.nearBlocks++;
+            state.nearCount += count;
+            state.nearSquares += count * count;
+            state.nearHits += count > 0 ? 1 : 0;
         }
-        return rise(state, onset, (int) height);
+    }
+
+    /** Counts edges of the expected time itself: those between two lasting loads, and those that soon end again. */
+    private void watchLoad(StaircaseState state, int tick) {
+        if (tick <= 2 * size.settle) {
+            return;
+        }
+        int before = state.loads[tick - size.settle - 1 & ringMask];
+        int earlier = state.loads[tick - 2 * size.settle - 1 & ringMask] - before;
+        int at = state.loads[tick - size.settle & ringMask] - before;
+        int now = state.loads[tick & ringMask] - before;
+        if (Math.abs(at) < MIN_RAMP_HEIGHT || Math.abs(earlier) >= MIN_RAMP_HEIGHT) {
+            return;
+        }
+        if (Math.abs(now) >= MIN_RAMP_HEIGHT && at > 0 == now > 0) {
+            state.loadEdgeCount++;
+        } else if (at > 0) {
+            state.burstCount++;
+        }
     }
 
     private static double squaresAboutMean(long[] sums, int count) {
         return sums[4] - (double) sums[2] / count * sums[2];
     }
 
-    private static Rise rise(StaircaseState state, int onset, int height) {
-        int kvTokens = 0;
-        for (int tick = Math.max(Math.max(0, state.tickCount - RING), onset - KV_TICKS_BEFORE);
-                tick <= onset + KV_TICKS_AFTER;
+    private Rise rise(StaircaseState state, int onset, int height) {
+        int kvCount = 0;
+        for (int tick = Math.max(Math.max(0, state.tickCount - size.ring), onset - size.kvBefore);
+                tick <= onset + size.kvAfter;
                 tick++) {
-            kvTokens += state.kvTokensOfTick[tick & RING_MASK];
+            kvCount += state.kvOfTick[tick & ringMask];
         }
-        int tokenIndex = tokenIndex(state, onset);
-        if (state.riseCount < StaircaseState.MAX_RISES) {
-            state.riseTokenIndexes[state.riseCount] = tokenIndex;
-            state.riseHeights[state.riseCount] = height;
-            state.riseKvTokens[state.riseCount] = (byte) kvTokens;
-        }
-        state.riseCount++;
-        state.riseSum += height;
-        return new Rise(tokenIndex, ratio(height), kvTokens);
+        return new Rise(index(state, onset), ratio(height), kvCount);
     }
 
-    private static int tokenIndex(StaircaseState state, int tick) {
-        int index = state.lastTickTokenIndex;
+    private int index(StaircaseState state, int tick) {
+        int index = state.lastIndex;
         for (int later = tick + 1; later < state.tickCount; later++) {
-            index -= Short.toUnsignedInt(state.tokenAdvances[later & RING_MASK]);
+            index -= Short.toUnsignedInt(state.advances[later & ringMask]);
         }
         return index;
     }
@@ -349,38 +585,45 @@ public final class StaircaseDetector {
         return StrictMath.exp(height / SCALE) - 1;
     }
 
-    private static void fall(StaircaseState state, int onset, double depth) {
+    private void fall(StaircaseState state, int onset, int depth) {
         int last = state.riseCount - 1;
         if (last >= 0
                 && last < StaircaseState.MAX_RISES
-                && tokenIndex(state, onset) - state.riseTokenIndexes[last] <= BURST_TICKS * TOKENS_PER_TICK) {
+                && index(state, onset) - state.riseIndexes[last] <= size.burst * size.valuesPerTick) {
             state.riseCount--;
+            state.burstCount++;
             state.riseSum -= state.riseHeights[last];
             return;
         }
-        state.fallSum += (long) depth;
+        state.fallSum += depth;
     }
 
-    /** What the tokens so far say. Does not change the state: it may be asked at any time, and again later. */
-    public static StaircaseVerdict verdict(StaircaseState state) {
+    /** What the values so far say. Does not change the state: it may be asked at any time, and again later. */
+    public StaircaseVerdict verdict(StaircaseState asked) {
+        StaircaseState state = asked;
+        if (asked.unproven && asked.pendingOnset < 0) {
+            state = asked.copy();
+            prove(state, state.tickCount);
+        }
         boolean kvDriven = kvDriven(state);
         List<Rise> rises = new ArrayList<>();
         for (int i = 0; i < Math.min(state.riseCount, StaircaseState.MAX_RISES); i++) {
-            rises.add(new Rise(state.riseTokenIndexes[i], ratio(state.riseHeights[i]), state.riseKvTokens[i]));
+            rises.add(new Rise(state.riseIndexes[i], ratio(state.riseHeights[i]), state.riseKvCounts[i]));
         }
-        return new StaircaseVerdict(shape(state, kvDriven), kvDriven, state.riseCount, rises);
+        StaircaseShape shape = shape(state, kvDriven);
+        return new StaircaseVerdict(shape, kvDriven && shape == StaircaseShape.STAIRCASE, state.riseCount, rises);
     }
 
-    private static StaircaseShape shape(StaircaseState state, boolean kvDriven) {
+    private StaircaseShape shape(StaircaseState state, boolean kvDriven) {
         int n = state.tickCount;
-        if (n < MIN_TICKS) {
+        if (n < size.least) {
             return StaircaseShape.NONE;
         }
         double floor = 1;
         double logN = StrictMath.log(n);
         double[] all = new double[3];
         addCentred(all, state.total, n);
-        double[] within = state.within.clone();
+        double[] within = {state.within[0], state.within[1], state.within[2]};
         addCentred(within, state.segment, n - state.segmentStart);
         double lineSquares = Math.max(floor, all[2] - all[1] * all[1] / all[0]);
         double levelSquares = Math.max(floor, all[2]);
@@ -405,34 +648,52 @@ public final class StaircaseDetector {
             return StaircaseShape.SHIFT;
         }
         double lineHeight = all[1] / all[0] * n;
-        return lineHeight > MIN_RAMP_HEIGHT && line < level - MIN_EVIDENCE ? StaircaseShape.RAMP : StaircaseShape.NONE;
+        if (lineHeight > MIN_RAMP_HEIGHT && line < level - MIN_EVIDENCE) {
+            return StaircaseShape.RAMP;
+        }
+        if (state.loadEdgeCount > 0) {
+            return StaircaseShape.LOAD;
+        }
+        return state.burstCount > 0 ? StaircaseShape.TRANSIENT : StaircaseShape.NONE;
     }
 
     /** Share of the whole rise that happened at the edges: 1 for level treads, 0 for a ramp. */
-    private static double jumpShare(StaircaseState state) {
+    private double jumpShare(StaircaseState state) {
         double net = state.riseSum - state.fallSum;
         if (state.interior[0] <= 0 || net <= 0) {
             return 1;
         }
         int last = Math.min(state.riseCount, StaircaseState.MAX_RISES) - 1;
-        double slope = state.interior[1] / state.interior[0];
-        int tokens = state.riseTokenIndexes[last] - state.riseTokenIndexes[0];
-        return 1 - slope * tokens / TOKENS_PER_TICK / net;
+        double slope = (double) state.interior[1] / state.interior[0];
+        int values = state.riseIndexes[last] - state.riseIndexes[0];
+        return 1 - slope * values / size.valuesPerTick / net;
     }
 
-    private static boolean kvDriven(StaircaseState state) {
+    private boolean kvDriven(StaircaseState state) {
         int rises = Math.min(state.riseCount, StaircaseState.MAX_RISES);
         int near = 0;
+        int risesNear = 0;
         for (int i = 0; i < rises; i++) {
-            near += state.riseKvTokens[i];
+            near += state.riseKvCounts[i];
+            risesNear += state.riseKvCounts[i] > 0 ? 1 : 0;
         }
-        int window = rises * (KV_TICKS_BEFORE + KV_TICKS_AFTER + 1) * TOKENS_PER_TICK;
-        int elsewhere = state.tickCount * TOKENS_PER_TICK - window;
-        if (near < MIN_KV_TOKENS || elsewhere <= 0) {
+        int blocks = state.tickCount / size.near() - state.nearBlocks;
+        if (risesNear < MIN_RISES_PROVEN || near < MIN_KV_COUNT || blocks < MIN_BLOCKS) {
             return false;
         }
-        double background = (Math.max(0, state.kvTokens - near) + 1.0) / (elsewhere + 2.0);
-        return near >= MIN_ENRICHMENT * background * window && binomialTail(near, window, background) < MAX_CHANCE;
+        int values = size.near() * size.valuesPerTick;
+        double elsewhere = Math.max(0, state.kvCount - state.kvBlockCount - state.nearCount);
+        double rate = (elsewhere + 1) / (blocks * values + 2);
+        double mean = elsewhere / blocks;
+        double spread = (double) (state.kvSquares - state.nearSquares) / blocks - mean * mean;
+        double bunching = Math.max(1, spread / (values * rate * (1 - rate)));
+        int trials = rises * values;
+        if (near >= MIN_ENRICHMENT * rate * trials
+                && binomialTail((int) (near / bunching), (int) StrictMath.ceil(trials / bunching), rate) < MAX_CHANCE) {
+            return true;
+        }
+        double hitRate = (Math.max(0, state.kvHits - state.nearHits) + 1.0) / (blocks + 2);
+        return binomialTail(risesNear, rises, hitRate) < MAX_CHANCE_OF_HITS;
     }
 
     /** The chance of at least {@code hits} in {@code trials} at this rate. */

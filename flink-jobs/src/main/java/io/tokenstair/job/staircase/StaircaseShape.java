@@ -1,6 +1,6 @@
 package io.tokenstair.job.staircase;
 
-/** What the token times of a request look like over its life, after the expected time is taken out. */
+/** What a series of step or token times looks like, after the expected time is taken out. */
 public enum StaircaseShape {
     /** Several lasting rises with level treads between them. */
     STAIRCASE,
@@ -8,6 +8,10 @@ public enum StaircaseShape {
     RAMP,
     /** Lasting rises, too few to be a staircase. */
     SHIFT,
-    /** No lasting rise: level, jitter, bursts, or too few tokens to say. */
+    /** Rises of the time, or of the expected time, that soon fell again; none that lasted. */
+    TRANSIENT,
+    /** The expected time itself has lasting edges, such as another padded batch, and nothing lasts beyond it. */
+    LOAD,
+    /** No lasting rise: level, jitter, or too few values to say. */
     NONE
 }

@@ -1,69 +1,98 @@
 package io.tokenstair.job.staircase;
 
 /**
- * Everything the detector remembers of one request, of fixed size (under 0.75 KB with a stream engine's framing). A stream engine keeps it as it is: public fields,
- * primitives and primitive arrays only. Read and written by {@link StaircaseDetector} alone. A <em>tick</em> is four judged tokens;
- * levels are ln(time / expected time) in units of 2^-20.
+ * Everything a {@link StaircaseDetector} remembers of one series, of fixed size: under 0.7 KB for the compact detector, under 1.6 KB for
+ * the full one, with a stream engine's framing. A stream engine keeps it as it is: public fields, primitives and primitive arrays only,
+ * all of them integers. Read and written by the detector alone. Levels are ln(time / expected time) in units of 2^-12; a
+ * <em>tick</em> is what the detector judges at once, one or four values.
  */
 public final class StaircaseState {
     /** Rises that are remembered one by one; later ones are only counted. */
     public static final int MAX_RISES = 8;
 
-    static final int RING = 32;
+    /** Numbers in each of the sums below: tick number, its square, limited level, product, square of the level. */
+    static final int SUMS = 5;
 
-    /** Levels of the tokens of the tick that is being filled. */
-    public int[] tickLevels = new int[StaircaseDetector.TOKENS_PER_TICK];
+    /** Levels of the values of the tick that is being filled, or of the last values before the median of three. */
+    public short[] openLevels = new short[0];
 
-    /** Tokens in it. */
-    public int tickTokens;
+    /** How many there are. */
+    public int openCount;
 
-    /** Index of its first token. */
-    public int tickFirstTokenIndex;
+    /** Index of the first value of the tick that is being filled. */
+    public int openIndex;
 
-    /** Its tokens with KV events. */
-    public int tickKvTokens;
+    /** Its values with KV events. */
+    public int openKvCount;
+
+    /** Level of its expected time. */
+    public short openLoad;
 
     /** Ticks so far; the number of the next tick. */
     public int tickCount;
 
-    /** Tokens with KV events so far, in closed ticks. */
-    public int kvTokens;
+    /** Values with KV events so far, in closed ticks. */
+    public int kvCount;
+
+    /** Values with KV events in the block of ticks that is being filled; a block is as long as what counts as near a rise. */
+    public int kvBlockCount;
+
+    /** Their squares, over all closed blocks: how much the events come in bunches. */
+    public int kvSquares;
+
+    /** Closed blocks with a KV event. */
+    public int kvHits;
+
+    /** Of the closed blocks: those around rises. */
+    public int nearBlocks;
+
+    /** Values with KV events in them. */
+    public int nearCount;
+
+    /** The squares of those counts. */
+    public int nearSquares;
+
+    /** Those of them with a KV event. */
+    public int nearHits;
 
     /** Levels of the last ticks, by tick modulo the length. */
-    public int[] levels = new int[RING];
+    public short[] levels = new short[0];
 
     /** The same, limited to three deviations around the level of their segment. */
-    public int[] limitedLevels = new int[RING];
+    public short[] limitedLevels = new short[0];
 
-    /** First token index of the last closed tick. */
-    public int lastTickTokenIndex;
+    /** Levels of the expected time itself in the last ticks, relative to 10 ms. */
+    public short[] loads = new short[0];
 
-    /** How far the first token index of each of the last ticks lies after that of the tick before, up to 65535, unsigned. */
-    public short[] tokenAdvances = new short[RING];
+    /** How far the index of each of the last ticks lies after that of the tick before, up to 65535, unsigned. */
+    public short[] advances = new short[0];
 
-    /** Tokens with KV events in the last ticks. */
-    public byte[] kvTokensOfTick = new byte[RING];
+    /** Values with KV events in each of the last ticks. */
+    public byte[] kvOfTick = new byte[0];
 
-    /** Weight of the differences below. */
-    public double differenceWeight;
+    /** Index of the last closed tick. */
+    public int lastIndex;
 
-    /** Half the squared differences of neighbouring ticks, fading. */
-    public double difference1;
+    /** Weight of the differences below, in 2^-16. */
+    public long differenceWeight;
 
-    /** Half the squared differences of ticks four apart, fading. */
-    public double difference4;
+    /** Half the squared differences of neighbouring ticks, fading, in 2^-8. */
+    public long difference1;
 
-    /** Sums over all ticks: tick number, its square, limited level, product, square of the level. */
-    public long[] total = new long[5];
+    /** Half the squared differences of ticks two or four apart, fading, in 2^-8. */
+    public long differenceApart;
 
-    /** The same sums over the ticks of the current segment, with tick numbers counted from its start. */
-    public long[] segment = new long[5];
+    /** Sums over all ticks. */
+    public long[] total = new long[SUMS];
+
+    /** Sums over the ticks of the current segment, with tick numbers counted from its start. */
+    public long[] segment = new long[SUMS];
 
     /** First tick of the current segment. */
     public int segmentStart;
 
     /** First tick of the segment before; -1 before the first change. */
-    public int previousSegmentStart = -1;
+    public int previousStart = -1;
 
     /** Changes of level so far, confirmed or not. */
     public int changeCount;
@@ -71,11 +100,14 @@ public final class StaircaseState {
     /** First tick of a change that still has to settle; -1 when there is none. */
     public int pendingOnset = -1;
 
+    /** True while the change that began the current segment is not counted yet. */
+    public boolean unproven;
+
     /** Pooled within-segment sums of the closed segments: tick squared, product, level squared, each about the segment's mean. */
-    public double[] within = new double[3];
+    public long[] within = new long[3];
 
     /** The first two of them, without the first segment. */
-    public double[] interior = new double[2];
+    public long[] interior = new long[2];
 
     /** Sharp rises so far. */
     public int riseCount;
@@ -83,18 +115,85 @@ public final class StaircaseState {
     /** Rises without an edge so far. */
     public int rampCount;
 
+    /** Rises of the time, or of the expected time, that soon fell again. */
+    public int burstCount;
+
+    /** Lasting edges of the expected time itself. */
+    public int loadEdgeCount;
+
     /** Heights of the sharp rises, added up. */
-    public long riseSum;
+    public int riseSum;
 
     /** Depths of the falls, added up. */
-    public long fallSum;
+    public int fallSum;
 
-    /** First token index of each remembered rise. */
-    public int[] riseTokenIndexes = new int[MAX_RISES];
+    /** Index at the onset of each remembered rise. */
+    public int[] riseIndexes = new int[0];
 
     /** Height of each remembered rise. */
-    public int[] riseHeights = new int[MAX_RISES];
+    public short[] riseHeights = new short[0];
 
-    /** Tokens with KV events around each remembered rise. */
-    public byte[] riseKvTokens = new byte[MAX_RISES];
+    /** Values with KV events around each remembered rise. */
+    public byte[] riseKvCounts = new byte[0];
+
+    /** For a stream engine; {@link StaircaseDetector#start} makes one that works. */
+    public StaircaseState() {}
+
+    StaircaseState(int valuesPerTick, int ring) {
+        openLevels = new short[valuesPerTick];
+        levels = new short[ring];
+        limitedLevels = new short[ring];
+        loads = new short[ring];
+        advances = new short[ring];
+        kvOfTick = new byte[ring];
+        riseIndexes = new int[MAX_RISES];
+        riseHeights = new short[MAX_RISES];
+        riseKvCounts = new byte[MAX_RISES];
+    }
+
+    StaircaseState copy() {
+        StaircaseState copy = new StaircaseState();
+        copy.openLevels = openLevels.clone();
+        copy.openCount = openCount;
+        copy.openIndex = openIndex;
+        copy.openKvCount = openKvCount;
+        copy.openLoad = openLoad;
+        copy.tickCount = tickCount;
+        copy.kvCount = kvCount;
+        copy.kvBlockCount = kvBlockCount;
+        copy.kvSquares = kvSquares;
+        copy.kvHits = kvHits;
+        copy.nearBlocks = nearBlocks;
+        copy.nearCount = nearCount;
+        copy.nearSquares = nearSquares;
+        copy.nearHits = nearHits;
+        copy.levels = levels.clone();
+        copy.limitedLevels = limitedLevels.clone();
+        copy.loads = loads.clone();
+        copy.advances = advances.clone();
+        copy.kvOfTick = kvOfTick.clone();
+        copy.lastIndex = lastIndex;
+        copy.differenceWeight = differenceWeight;
+        copy.difference1 = difference1;
+        copy.differenceApart = differenceApart;
+        copy.total = total.clone();
+        copy.segment = segment.clone();
+        copy.segmentStart = segmentStart;
+        copy.previousStart = previousStart;
+        copy.changeCount = changeCount;
+        copy.pendingOnset = pendingOnset;
+        copy.unproven = unproven;
+        copy.within = within.clone();
+        copy.interior = interior.clone();
+        copy.riseCount = riseCount;
+        copy.rampCount = rampCount;
+        copy.burstCount = burstCount;
+        copy.loadEdgeCount = loadEdgeCount;
+        copy.riseSum = riseSum;
+        copy.fallSum = fallSum;
+        copy.riseIndexes = riseIndexes.clone();
+        copy.riseHeights = riseHeights.clone();
+        copy.riseKvCounts = riseKvCounts.clone();
+        return copy;
+    }
 }

@@ -1,9 +1,11 @@
 package io.tokenstair.job.staircase;
 
+import static io.tokenstair.job.staircase.Readings.levels;
+import static io.tokenstair.job.staircase.Readings.near;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.tokenstair.job.staircase.SyntheticSeries.Kind;
 import java.io.IOException;
+import java.util.List;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -11,38 +13,58 @@ import org.apache.flink.api.java.typeutils.PojoTypeInfo;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class StaircaseStateTest {
-    private static final int LARGEST_BYTES = 768;
+    private static final Readings SERIES =
+            Readings.of(900, levels(0.15, 150, 300, 500, 700)).withKvEvents(near(150, 300, 500, 700));
 
-    @Test
-    void flinkKeepsItAsAPojoOfBoundedSize() throws IOException {
+    @ParameterizedTest
+    @CsvSource({"COMPACT, 700", "FULL, 1600"})
+    void flinkKeepsItAsAPojoOfBoundedSize(String size, int largestBytes) throws IOException {
         assertThat(TypeInformation.of(StaircaseState.class)).isInstanceOf(PojoTypeInfo.class);
-        StaircaseState state = new StaircaseState();
+        StaircaseDetector detector = detector(size);
+        StaircaseState state = detector.start();
         int empty = bytes(state).length;
-        feed(state, 0, Integer.MAX_VALUE);
+        SERIES.feed(detector, state, 0, SERIES.count());
 
-        assertThat(bytes(state).length).isEqualTo(empty).isLessThanOrEqualTo(LARGEST_BYTES);
+        assertThat(bytes(state).length).isEqualTo(empty).isLessThanOrEqualTo(largestBytes);
     }
 
-    @Test
-    void judgingGoesOnAfterARestore() throws IOException {
-        StaircaseState uninterrupted = new StaircaseState();
-        feed(uninterrupted, 0, Integer.MAX_VALUE);
-        StaircaseState state = new StaircaseState();
-        feed(state, 0, 333);
+    @ParameterizedTest
+    @CsvSource({"COMPACT, 333", "FULL, 333", "COMPACT, 1", "FULL, 2", "COMPACT, 318", "FULL, 318"})
+    void judgingGoesOnAfterARestore(String size, int stop) throws IOException {
+        StaircaseDetector detector = detector(size);
+        StaircaseState uninterrupted = detector.start();
+        SERIES.feed(detector, uninterrupted, 0, SERIES.count());
+        StaircaseState state = detector.start();
+        SERIES.feed(detector, state, 0, stop);
         StaircaseState restored = serializer().deserialize(new DataInputDeserializer(bytes(state)));
-        feed(restored, 333, Integer.MAX_VALUE);
+        SERIES.feed(detector, restored, stop, SERIES.count());
 
         assertThat(bytes(restored)).isEqualTo(bytes(uninterrupted));
-        assertThat(StaircaseDetector.verdict(restored)).isEqualTo(StaircaseDetector.verdict(uninterrupted));
+        assertThat(detector.verdict(restored)).isEqualTo(detector.verdict(uninterrupted));
+        assertThat(detector.verdict(restored).kvDriven()).isTrue();
     }
 
-    private static void feed(StaircaseState state, int from, int to) {
-        SyntheticSeries series = SyntheticSeries.of(Kind.STAIRS, 3);
-        for (int i = from; i < Math.min(to, series.gapNanos.length); i++) {
-            StaircaseDetector.accept(state, i, series.gapNanos[i], series.expectedNanos[i], series.kvEvents[i]);
+    @Test
+    void aCopyIsEqualAndItsOwn() throws IOException {
+        for (StaircaseDetector detector : List.of(StaircaseDetector.COMPACT, StaircaseDetector.FULL)) {
+            StaircaseState state = detector.start();
+            SERIES.feed(detector, state, 0, 600);
+            StaircaseState copy = state.copy();
+            assertThat(bytes(copy)).isEqualTo(bytes(state));
+
+            SERIES.feed(detector, copy, 600, SERIES.count());
+            StaircaseState again = detector.start();
+            SERIES.feed(detector, again, 0, 600);
+            assertThat(bytes(state)).isEqualTo(bytes(again));
         }
+    }
+
+    private static StaircaseDetector detector(String size) {
+        return size.equals("FULL") ? StaircaseDetector.FULL : StaircaseDetector.COMPACT;
     }
 
     private static TypeSerializer<StaircaseState> serializer() {
