@@ -100,9 +100,7 @@ public class AllocatorCounts {
     Rise take(long from, long to, ClockShift.Ways ways) {
         for (Rise rise : rises) {
             ClockShift shift = rise.left == 0 ? null : ways.toEngine(rise.clockId, to);
-            if (shift != null
-                    && rise.fromNanos + shift.addNanos() < to
-                    && rise.toNanos + shift.addNanos() > from) {
+            if (shift != null && rise.fromNanos + shift.addNanos() < to && rise.toNanos + shift.addNanos() > from) {
                 rise.left--;
                 return rise;
             }

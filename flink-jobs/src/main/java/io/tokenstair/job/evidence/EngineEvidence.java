@@ -37,9 +37,7 @@ public class EngineEvidence {
     /** How long after a step, in event time, an allocator's next sample may come. */
     public static final long SAMPLE_MILLIS = 2_000;
 
-    private static final EvidenceKind[] USUAL = {
-        EvidenceKind.ALLOCATION, EvidenceKind.COLLECTIVE, EvidenceKind.SYNC
-    };
+    private static final EvidenceKind[] USUAL = {EvidenceKind.ALLOCATION, EvidenceKind.COLLECTIVE, EvidenceKind.SYNC};
 
     public StallRecords stalls = new StallRecords();
     public KernelRecords kernels = new KernelRecords();
@@ -206,8 +204,7 @@ public class EngineEvidence {
                 : kind == EvidenceKind.COLLECTIVE ? collectiveWindow : syncWindow;
     }
 
-    private void counted(
-            Evidence evidence, long from, long to, long beyond, long spreadNanos, ClockShift.Ways ways) {
+    private void counted(Evidence evidence, long from, long to, long beyond, long spreadNanos, ClockShift.Ways ways) {
         long rest = beyond;
         for (long some : evidence.nanos) {
             rest -= some;
@@ -227,8 +224,7 @@ public class EngineEvidence {
     }
 
     /** Without kernel records a step that is longer in proportion to a lower clock is consistent with it. */
-    private void byClockAlone(
-            Evidence evidence, long endNanos, long expectedNanos, long beyond, ClockShift.Ways ways) {
+    private void byClockAlone(Evidence evidence, long endNanos, long expectedNanos, long beyond, ClockShift.Ways ways) {
         double most = 1;
         String deviceId = "";
         String eventId = "";

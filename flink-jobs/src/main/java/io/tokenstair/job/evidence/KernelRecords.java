@@ -126,7 +126,12 @@ public class KernelRecords {
     }
 
     private int number(KernelRan ran) {
-        String key = ran.kernelName() + '\u001f' + ran.gridCount() + '\u001f' + ran.sharedMemoryBytes() + '\u001f'
+        String key = ran.kernelName()
+                + '\u001f'
+                + ran.gridCount()
+                + '\u001f'
+                + ran.sharedMemoryBytes()
+                + '\u001f'
                 + ran.graphId();
         Integer known = numberOf.get(key);
         if (known != null) {
@@ -281,8 +286,7 @@ public class KernelRecords {
                 later = placed && start >= endNanos;
             }
             if (mine) {
-                Sum sum = byDevice
-                        .computeIfAbsent(deviceIds.get(device[i]), absent -> new TreeMap<>())
+                Sum sum = byDevice.computeIfAbsent(deviceIds.get(device[i]), absent -> new TreeMap<>())
                         .computeIfAbsent(kernel[i], Sum::new);
                 sum.nanos += durationNanos[i];
                 sum.launches += launches[i];

@@ -85,7 +85,8 @@ public class StallRecords {
         int code = changed.driverCode() == null ? 0 : changed.driverCode();
         stall.driverCode = code == OUT_OF_MEMORY ? 0 : code;
         stall.open = changed.change().equals("fail");
-        stall.detail = changed.change() + (changed.sizeBytes() == null ? "" : " of " + changed.sizeBytes() + " bytes")
+        stall.detail = changed.change()
+                + (changed.sizeBytes() == null ? "" : " of " + changed.sizeBytes() + " bytes")
                 + (code == 0 ? "" : ", driver code " + code);
     }
 

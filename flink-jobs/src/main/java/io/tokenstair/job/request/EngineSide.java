@@ -8,6 +8,7 @@ import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.SequenceName;
 import io.tokenstair.job.step.SlowToken;
 import io.tokenstair.job.step.TokenBatch;
+import io.tokenstair.job.step.TokenRow;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.milestone.MilestoneKind;
 import java.util.Arrays;
@@ -117,8 +118,7 @@ final class EngineSide {
         } else {
             // It may have lost its blocks again before all was computed again.
             sequence.recomputedBetweenTokens += Math.max(
-                    0,
-                    Math.min(fact.tokens, sequence.lastDiscardedTokens) - sequence.resumedSincePreemptedTokens);
+                    0, Math.min(fact.tokens, sequence.lastDiscardedTokens) - sequence.resumedSincePreemptedTokens);
         }
         sequence.preemptions++;
         sequence.lastPreemptedOutputTokens = outputs;
@@ -180,28 +180,28 @@ final class EngineSide {
         }
         sequence.engineClockId = batch.clockId;
         sequence.residentNanosPerToken = batch.residentNanosPerToken;
-        int partAt = 0;
-        for (int row = 0; row < batch.count; row++) {
+        TokenRow row = new TokenRow();
+        int at = batch.rowsFrom;
+        for (int i = 0; i < batch.count; i++) {
+            at = row.read(batch.rows, at);
             PendingToken token = new PendingToken();
-            token.tokenIndex = batch.tokenIndex[row];
+            token.tokenIndex = row.tokenIndex;
             token.engineId = batch.name.engineId;
-            token.stepId = batch.stepId[row];
-            token.endNanos = batch.endNanos[row];
-            token.producedEpochNanos = orNull(batch.epochNanos[row]);
-            token.boundNanos = orNull(batch.boundNanos[row]);
+            token.stepId = row.stepId;
+            token.endNanos = row.endNanos;
+            token.producedEpochNanos = orNull(row.epochNanos);
+            token.boundNanos = orNull(row.boundNanos);
             token.gapBasis = "produced";
-            token.gapNanos = orNull(batch.gapNanos[row]);
-            token.expectedNanos = orNull(batch.expectedNanos[row]);
-            token.referenceNanos = orNull(batch.referenceNanos[row]);
-            token.contextTokens = batch.contextTokens[row];
-            token.batchSequences = batch.batchSequences[row];
-            token.flags = batch.flags[row];
-            token.partMask = batch.partMask[row];
-            int parts = Integer.bitCount(token.partMask);
-            token.partNanos = Arrays.copyOfRange(batch.partNanos, partAt, partAt + parts);
-            partAt += parts;
-            token.slow = batch.slowAt(row);
-            produced(lifetime, sequence, token, batch.coarseEpochMillis[row]);
+            token.gapNanos = orNull(row.gapNanos);
+            token.expectedNanos = orNull(row.expectedNanos);
+            token.referenceNanos = orNull(row.referenceNanos);
+            token.contextTokens = row.contextTokens;
+            token.batchSequences = row.batchSequences;
+            token.flags = row.flags;
+            token.partMask = row.partMask;
+            token.partNanos = Arrays.copyOf(row.partNanos, row.partCount);
+            token.slow = batch.slowAt(i);
+            produced(lifetime, sequence, token, row.coarseEpochMillis);
         }
     }
 
@@ -219,7 +219,7 @@ final class EngineSide {
                 lifetime.enginesOverlap = true;
                 return false;
             }
-            if (batch.count > 0 && batch.tokenIndex[0] == 0) {
+            if (batch.count > 0 && batch.firstTokenIndex() == 0) {
                 takeBack(sequence);
             }
         }

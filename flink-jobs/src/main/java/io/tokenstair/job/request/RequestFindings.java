@@ -133,7 +133,9 @@ final class RequestFindings {
                         + (sequence.discardedKnown
                                 ? "; in all, " + sequence.discardedTokens + " computed tokens were discarded"
                                 : "")
-                        + (sequence.kvHolder == null ? "" : "; most of the other KV space was held by " + sequence.kvHolder)
+                        + (sequence.kvHolder == null
+                                ? ""
+                                : "; most of the other KV space was held by " + sequence.kvHolder)
                         + cite(String.join(", ", sequence.preemptionEvidence)) + "."));
     }
 

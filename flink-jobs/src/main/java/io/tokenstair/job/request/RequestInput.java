@@ -64,10 +64,10 @@ public class RequestInput {
     public static RequestInput of(TokenBatch batch) {
         RequestInput input = new RequestInput();
         input.requestId = batch.name.requestId;
-        input.coarseEpochMillis = batch.coarseEpochMillis[batch.count - 1];
+        input.coarseEpochMillis = batch.lastCoarseEpochMillis;
         input.origin = batch.name.engineId;
-        input.originSequence = batch.endNanos[0];
-        input.detail = batch.name.promptIndex * 1024 + batch.name.choice;
+        input.originSequence = batch.firstEndNanos;
+        input.detail = detail(batch.name.promptIndex, batch.name.choice);
         input.tokens = batch;
         return input;
     }
@@ -94,11 +94,20 @@ public class RequestInput {
 
     /** Its tokens, or null. Those that came packed are made anew at each call. */
     public @Nullable TokenBatch tokens() {
+        return tokens(null);
+    }
+
+    /**
+     * Its tokens, or null.
+     *
+     * @param before tokens that were taken before, perhaps of the same sequence; null when there are none
+     */
+    public @Nullable TokenBatch tokens(@Nullable TokenBatch before) {
         if (packed == null) {
             return tokens;
         }
         try {
-            return TokenBatchSerializer.take(new PackedBytes(packed, packedFrom));
+            return TokenBatchSerializer.take(new PackedBytes(packed, packedFrom), before);
         } catch (IOException e) {
             throw new IllegalStateException("Cannot read tokens of request " + requestId + ": " + e.getMessage(), e);
         }
@@ -109,6 +118,10 @@ public class RequestInput {
         return packed;
     }
 
+    static int detail(int promptIndex, int choice) {
+        return promptIndex * 1024 + choice;
+    }
+
     /** A fact of one of its sequences. */
     public static RequestInput of(SequenceFact fact) {
         RequestInput input = new RequestInput();
@@ -117,7 +130,7 @@ public class RequestInput {
         input.origin = fact.name.engineId;
         input.originEpoch = fact.kind.ordinal();
         input.originSequence = fact.clockNanos;
-        input.detail = fact.name.promptIndex * 1024 + fact.name.choice;
+        input.detail = detail(fact.name.promptIndex, fact.name.choice);
         input.fact = fact;
         return input;
     }

@@ -65,11 +65,6 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         out.clear();
         if (input.tokens != null) {
             out.putInt(TOKENS);
-            out.putText(input.requestId);
-            out.putLong(input.coarseEpochMillis);
-            out.putText(input.origin);
-            out.putLong(input.originSequence);
-            out.putInt(input.detail);
             TokenBatchSerializer.put(input.tokens, out);
         } else if (input.fact != null) {
             out.putInt(FACT);
@@ -94,15 +89,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         PackedBytes in = new PackedBytes(packed, 0);
         int content = in.takeInt();
         return switch (content) {
-            case TOKENS ->
-                RequestInput.packed(
-                        in.takeText(),
-                        in.takeLong(),
-                        in.takeText(),
-                        in.takeLong(),
-                        in.takeInt(),
-                        packed,
-                        in.position());
+            case TOKENS -> packed(packed, in);
             case FACT -> RequestInput.of(takeFact(in));
             case EVENT ->
                 RequestInput.observed(
@@ -119,6 +106,26 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
     @Override
     public void copy(DataInputView source, DataOutputView target) throws IOException {
         PackedBytes.copy(source, target);
+    }
+
+    /** Reads of packed tokens what a request must know to keep them. */
+    private static RequestInput packed(byte[] packed, PackedBytes in) throws IOException {
+        int from = in.position();
+        long firstEndNanos = in.takeLong();
+        long coarseEpochMillis = in.takeLong();
+        in.takeInt();
+        int promptIndex = in.takeInt();
+        int choice = in.takeInt();
+        String requestId = in.takeText();
+        String engineId = in.takeText();
+        return RequestInput.packed(
+                requestId,
+                coarseEpochMillis,
+                engineId,
+                firstEndNanos,
+                RequestInput.detail(promptIndex, choice),
+                packed,
+                from);
     }
 
     private static void putFact(SequenceFact fact, PackedBytes out) {

@@ -120,6 +120,7 @@ public class SequenceLife {
     public String finishedEventId = "";
     /** Engine's clock at the last fact of it. */
     public @Nullable Long lastFactNanos;
+
     public int blockSizeTokens;
     /** Share of the KV pool in use when its lost prefix was computed again. */
     public @Nullable Integer prefixPoolPercent;

@@ -56,8 +56,29 @@ public final class EngineTimeline {
     /** The sequence of each row of the step at hand; null where its handle is not known. */
     private @Nullable SequenceState[] sequenceOfRow = new @Nullable SequenceState[0];
 
+    /** Rows of it that are still true of the next step; 0 once a sequence came or went. */
+    private int knownRows;
+
+    private final FollowingRows followers = new FollowingRows();
+    private final boolean sharing;
+    private final TokenRow row = new TokenRow();
+
+    // The row that alike sequences of a step share, behind any other row and behind the shared one of the step before.
+    private final TokenRow shared = new TokenRow();
+    private final byte[] sharedBytes = new byte[TokenRow.MAX_BYTES];
+    private final byte[] sharedBehind = new byte[TokenRow.MAX_BYTES];
+    private int sharedLength;
+    private int sharedBehindLength;
+    private long sharedStep = -1;
+
     /** A timeline over its state. */
     public EngineTimeline(EngineState state, EngineOutput output) {
+        this(state, output, true);
+    }
+
+    /** A timeline that judges every token by itself, or those that are alike together: it makes no difference. */
+    EngineTimeline(EngineState state, EngineOutput output, boolean sharing) {
+        this.sharing = sharing;
         this.state = state;
         this.output = output;
         this.judge = new TokenJudge(state);
@@ -195,6 +216,7 @@ public final class EngineTimeline {
         if (!space.equals(state.handleSpace)) {
             flushBatchesBefore(Long.MAX_VALUE);
             state.handleSpace = space;
+            knownRows = 0;
             state.sequences.clear();
             state.handleByName.clear();
             state.waiting.clear();
@@ -215,13 +237,19 @@ public final class EngineTimeline {
             snapshot(sequence);
             state.sequences.put(handle, sequence);
             state.handleByName.put(engineRequestId, handle);
+            knownRows = 0;
         }
+        sequence.undisturbed = false;
         return sequence;
     }
 
     private @Nullable SequenceState find(String engineRequestId) {
         Integer handle = state.handleByName.get(engineRequestId);
-        return handle == null ? null : state.sequences.get(handle);
+        SequenceState sequence = handle == null ? null : state.sequences.get(handle);
+        if (sequence != null) {
+            sequence.undisturbed = false;
+        }
+        return sequence;
     }
 
     // ---- events of a sequence
@@ -276,9 +304,8 @@ public final class EngineTimeline {
         fact.stepId = preempted.stepId();
         fact.otherRequestId = sequence.preemptedFor;
         fact.holderRequestId = sequence.largestHolder;
-        fact.outputTokens = preempted.outputTokens() != null
-                ? preempted.outputTokens()
-                : Long.valueOf(sequence.nextTokenIndex);
+        fact.outputTokens =
+                preempted.outputTokens() != null ? preempted.outputTokens() : Long.valueOf(sequence.nextTokenIndex);
         fact.kvUsedBlocksCount = state.kvUsedBlocksCount;
         fact.kvTotalBlocksCount = state.kvTotalBlocksCount;
         output.fact(fact);
@@ -311,6 +338,7 @@ public final class EngineTimeline {
         fact.tokens = finished.outputTokens() == null ? Long.valueOf(sequence.nextTokenIndex) : finished.outputTokens();
         fact.stepId = finished.stepId();
         output.fact(fact);
+        knownRows = 0;
         state.sequences.remove(sequence.handle);
         state.handleByName.remove(sequence.name.engineRequestId);
         state.waiting.remove(Integer.valueOf(sequence.handle));
@@ -361,7 +389,9 @@ public final class EngineTimeline {
             state.blockSizeTokens = stored.blockSizeTokens();
         }
         PrefixBlocks.StepFill fill = state.blocks.fillOf(stored.batchSequence());
-        if (fill == null || (stored.batchSequence() == null && !fill.fits(stored.blockHashes().size()))) {
+        if (fill == null
+                || (stored.batchSequence() == null
+                        && !fill.fits(stored.blockHashes().size()))) {
             // Its step has not been judged yet, or was lost: keep it for the step.
             if (state.blocks.early.size() < PrefixBlocks.MESSAGES) {
                 state.blocks.early.add(EventCodec.encode(logged));
@@ -480,6 +510,10 @@ public final class EngineTimeline {
 
         JudgedStep judged = judge.begin(step, eventId, begin, end, previous, interval, stepNanos, idle);
         findSequences(step.rows());
+        if (sharing) {
+            followers.find(state, step.rows(), sequenceOfRow, previous);
+            judged.following = followers.following;
+        }
         int unknown = judge.rows(judged, step.rows(), sequenceOfRow);
         state.unknownHandleRows += unknown;
         if (step.kvUsedBlocksCount() != null) {
@@ -526,8 +560,13 @@ public final class EngineTimeline {
             sequenceOfRow = new @Nullable SequenceState[Math.max(count, 2 * sequenceOfRow.length)];
         }
         for (int i = 0; i < count; i++) {
-            sequenceOfRow[i] = state.sequences.get(rows.requestHandle(i));
+            int handle = rows.requestHandle(i);
+            SequenceState known = i < knownRows ? sequenceOfRow[i] : null;
+            if (known == null || known.handle != handle) {
+                sequenceOfRow[i] = state.sequences.get(handle);
+            }
         }
+        knownRows = count;
     }
 
     private void waitingTotals(JudgedStep judged, StepCompleted step) {
@@ -650,9 +689,14 @@ public final class EngineTimeline {
 
     private void emitTokens(EventHeader header, StepCompleted step, JudgedStep judged, @Nullable AlignedStamp aligned) {
         SequenceRows rows = step.rows();
-        long coarseMillis = coarse(header);
-        long epochNanos = aligned == null ? TokenBatch.ABSENT : aligned.epochNanos();
-        long boundNanos = aligned == null ? TokenBatch.ABSENT : aligned.boundNanos();
+        row.stepId = step.stepId();
+        row.endNanos = judged.endNanos;
+        row.coarseEpochMillis = coarse(header);
+        row.epochNanos = aligned == null ? TokenRow.ABSENT : aligned.epochNanos();
+        row.boundNanos = aligned == null ? TokenRow.ABSENT : aligned.boundNanos();
+        row.batchSequences = rows.count();
+        int leader = followers.leader;
+        boolean together = leader >= 0 && sharedRow(judged, rows, leader);
         for (int i = 0; i < rows.count(); i++) {
             int tokens = rows.tokenCount(i);
             if (tokens == 0) {
@@ -662,48 +706,121 @@ public final class EngineTimeline {
             if (sequence == null) {
                 continue;
             }
-            int first =
-                    rows.firstTokenIndex(i) == SequenceRows.ABSENT ? sequence.nextTokenIndex : rows.firstTokenIndex(i);
-            if (first > sequence.nextTokenIndex) {
-                // The step that made the token before was lost: there is no end to measure this gap from.
-                sequence.lastKnown = false;
-            }
-            for (int k = 0; k < tokens; k++) {
-                TokenBatch batch = sequence.open;
-                if (batch == null) {
-                    batch = new TokenBatch();
-                    batch.name = sequence.name;
-                    batch.clockId = header.clockId();
-                    sequence.open = batch;
-                    sequence.openSinceNanos = judged.endNanos;
-                    state.openBatches.add(sequence.handle);
-                }
-                int row = batch.count;
-                batch.tokenIndex[row] = first + k;
-                batch.stepId[row] = step.stepId();
-                batch.endNanos[row] = judged.endNanos;
-                batch.coarseEpochMillis[row] = coarseMillis;
-                batch.epochNanos[row] = epochNanos;
-                batch.boundNanos[row] = boundNanos;
-                batch.contextTokens[row] = rows.contextTokens(i);
-                batch.batchSequences[row] = rows.count();
-                if (k == 0) {
-                    judge.token(judged, sequence, batch, row, first, tokens);
+            boolean follows = judged.follows(i);
+            if (together && (follows || i == leader)) {
+                addShared(header, judged, sequence, i, rows.contextTokens(i));
+                if (i == leader) {
+                    judge.reset(judged, sequence);
                 } else {
-                    judge.furtherToken(batch, row);
+                    TokenJudge.followed(judged, sequence);
                 }
-                batch.count++;
-                if (batch.count == TokenBatch.CAPACITY
-                        || (first + k) % TokenBatch.CAPACITY == TokenBatch.CAPACITY - 1) {
-                    ship(sequence);
+            } else {
+                if (follows) {
+                    judge.gather(judged, sequence);
                 }
+                addTokens(header, judged, sequence, rows, i);
+                judge.reset(judged, sequence);
             }
-            sequence.nextTokenIndex = first + tokens;
-            sequence.lastNanos = judged.endNanos;
-            sequence.lastKnown = true;
-            judge.reset(judged, sequence);
             snapshot(sequence);
             sequence.stepsAtLast = state.steps + 1;
+            sequence.undisturbed = true;
+        }
+    }
+
+    /** Judges the row that others follow. False when its token is slow: each is told by itself then, for each has its own story. */
+    private boolean sharedRow(JudgedStep judged, SequenceRows rows, int leader) {
+        SequenceState sequence = sequenceOfRow[leader];
+        if (sequence == null) {
+            return false;
+        }
+        row.tokenIndex = sequence.nextTokenIndex;
+        row.contextTokens = rows.contextTokens(leader);
+        if (judge.token(judged, sequence, row, sequence.nextTokenIndex, 1) != null) {
+            return false;
+        }
+        sharedLength = row.write(sharedBytes, 0);
+        sharedBehindLength = 0;
+        if (sharedStep == state.steps) {
+            shared.tokenIndex = row.tokenIndex - 1;
+            shared.contextTokens = row.contextTokens - 1;
+            sharedBehindLength = row.write(shared, sharedBehind, 0);
+        }
+        shared.set(row);
+        sharedStep = state.steps + 1;
+        return true;
+    }
+
+    private void addShared(EventHeader header, JudgedStep judged, SequenceState sequence, int i, int contextTokens) {
+        int tokenIndex = sequence.nextTokenIndex;
+        TokenBatch batch = openBatch(header, judged, sequence);
+        boolean behind = batch.count > 0
+                && sharedBehindLength > 0
+                && sequence.sharedInStep == state.steps
+                && followers.contextGrew[i];
+        if (behind) {
+            batch.add(sharedBehind, sharedBehindLength, row.endNanos, row.coarseEpochMillis);
+        } else {
+            TokenRow.rename(sharedBytes, 0, tokenIndex, contextTokens);
+            batch.add(sharedBytes, sharedLength, row.endNanos, row.coarseEpochMillis);
+        }
+        sequence.sharedInStep = state.steps + 1;
+        sequence.nextTokenIndex = tokenIndex + 1;
+        sequence.lastNanos = judged.endNanos;
+        cut(sequence, batch, tokenIndex);
+    }
+
+    private void addTokens(EventHeader header, JudgedStep judged, SequenceState sequence, SequenceRows rows, int i) {
+        int tokens = rows.tokenCount(i);
+        int first = rows.firstTokenIndex(i) == SequenceRows.ABSENT ? sequence.nextTokenIndex : rows.firstTokenIndex(i);
+        if (first > sequence.nextTokenIndex) {
+            // The step that made the token before was lost: there is no end to measure this gap from.
+            sequence.lastKnown = false;
+        }
+        row.contextTokens = rows.contextTokens(i);
+        for (int k = 0; k < tokens; k++) {
+            TokenBatch batch = openBatch(header, judged, sequence);
+            row.tokenIndex = first + k;
+            if (k == 0) {
+                SlowToken slow = judge.token(judged, sequence, row, first, tokens);
+                if (slow != null) {
+                    slow.row = batch.count;
+                    batch.slow.add(slow);
+                }
+            } else {
+                judge.furtherToken(row);
+            }
+            batch.add(row);
+            cut(sequence, batch, first + k);
+        }
+        sequence.sharedInStep = 0;
+        sequence.nextTokenIndex = first + tokens;
+        sequence.lastNanos = judged.endNanos;
+        sequence.lastKnown = true;
+    }
+
+    private TokenBatch openBatch(EventHeader header, JudgedStep judged, SequenceState sequence) {
+        TokenBatch batch = sequence.open;
+        if (batch == null) {
+            batch = new TokenBatch();
+            batch.name = sequence.name;
+            batch.clockId = header.clockId();
+            if (batch.clockId.equals(sequence.packedClockId)) {
+                batch.packedName = sequence.packedName;
+            } else {
+                batch.packedName = TokenBatchSerializer.packedName(sequence.name, batch.clockId);
+                sequence.packedName = batch.packedName;
+                sequence.packedClockId = batch.clockId;
+            }
+            sequence.open = batch;
+            sequence.openSinceNanos = judged.endNanos;
+            state.openBatches.add(sequence.handle);
+        }
+        return batch;
+    }
+
+    private void cut(SequenceState sequence, TokenBatch batch, int tokenIndex) {
+        if (batch.count == TokenBatch.CAPACITY || tokenIndex % TokenBatch.CAPACITY == TokenBatch.CAPACITY - 1) {
+            ship(sequence);
         }
     }
 
@@ -726,7 +843,7 @@ public final class EngineTimeline {
         batch.residentNanosPerToken = StepTimeModel.residentNanos(state.model, 1);
         sequence.open = null;
         state.openBatches.remove(Integer.valueOf(sequence.handle));
-        output.tokens(batch.trimmed());
+        output.tokens(batch);
     }
 
     private void flushBatchesOlderThan(long stampNanos) {
@@ -748,7 +865,7 @@ public final class EngineTimeline {
             if (sequence == null || sequence.open == null) {
                 state.openBatches.remove(0);
             } else if (millis == Long.MAX_VALUE
-                    || sequence.open.coarseEpochMillis[0] + BATCH_NANOS / 1_000_000 < millis) {
+                    || sequence.open.firstCoarseEpochMillis + BATCH_NANOS / 1_000_000 < millis) {
                 ship(sequence);
             } else {
                 return;

@@ -56,6 +56,14 @@ final class JudgedStep {
     @Nullable
     SequenceState secondContext;
 
+    /** Rows whose token is judged as that of another row: {@link FollowingRows}. */
+    boolean[] following = {};
+
+    /** Whether the token of a row is judged as that of another row. */
+    boolean follows(int row) {
+        return row < following.length && following[row];
+    }
+
     /** A sequence that computed new or lost prompt tokens in the step. */
     record PromptRow(SequenceState sequence, int tokens, double nanos, boolean recompute) {}
 

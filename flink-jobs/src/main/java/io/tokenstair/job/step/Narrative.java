@@ -175,15 +175,18 @@ final class Narrative {
             case ALLOC_STALL ->
                 say(
                         kind == EvidenceKind.ALLOCATION
-                                ? "Device memory was looked for (" + what + ")" + by + ": " + millis(part(Part.ALLOC)) + "."
+                                ? "Device memory was looked for (" + what + ")" + by + ": " + millis(part(Part.ALLOC))
+                                        + "."
                                 : "The allocator's count of retries or failures rose" + by + ", and "
                                         + millis(part(Part.ALLOC)) + " remain.",
                         id);
-            case STREAM_SYNC -> say("A call waited for the device (" + what + "): " + millis(part(Part.SYNC)) + ".", id);
+            case STREAM_SYNC ->
+                say("A call waited for the device (" + what + "): " + millis(part(Part.SYNC)) + ".", id);
             case DRIVER_ERROR ->
                 say(
                         "The driver returned error " + evidence.driverCode + ", and "
-                                + millis(part(Part.SYNC) + part(Part.ALLOC) + part(Part.COLLECTIVE)) + " went by around it.",
+                                + millis(part(Part.SYNC) + part(Part.ALLOC) + part(Part.COLLECTIVE))
+                                + " went by around it.",
                         evidence.driverEventId);
             case THERMAL_CLOCK ->
                 say(
@@ -199,8 +202,10 @@ final class Narrative {
                                 + ": " + millis(part(Part.COLLECTIVE)) + ".",
                         id);
             default ->
-                say("Kernels took longer than they usually do" + by + ", most of all " + what + ": "
-                        + millis(part(Part.KERNEL)) + ".", id);
+                say(
+                        "Kernels took longer than they usually do" + by + ", most of all " + what + ": "
+                                + millis(part(Part.KERNEL)) + ".",
+                        id);
         }
     }
 

@@ -126,7 +126,8 @@ public class PrefixBlocks {
 
     /** Remembers that every block left the cache. */
     void evictAll(Eviction eviction) {
-        long[] hashes = stored.keySet().stream().mapToLong(Long::longValue).sorted().toArray();
+        long[] hashes =
+                stored.keySet().stream().mapToLong(Long::longValue).sorted().toArray();
         stored.clear();
         storedCount = 0;
         for (long hash : hashes) {

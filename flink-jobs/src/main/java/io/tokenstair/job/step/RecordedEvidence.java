@@ -91,9 +91,8 @@ final class RecordedEvidence {
             return;
         }
         long from = first ? Math.max(judged.beginNanos, since) : Math.max(previousNanos, since);
-        Evidence own = from <= previousNanos
-                ? evidence
-                : state.evidence.ofInterval(from, judged.endNanos, evidence, ways);
+        Evidence own =
+                from <= previousNanos ? evidence : state.evidence.ofInterval(from, judged.endNanos, evidence, ways);
         if (sequence.evidence == null) {
             // Shared with the others of the step: nobody changes it.
             sequence.evidence = own;

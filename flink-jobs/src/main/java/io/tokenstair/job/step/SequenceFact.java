@@ -41,6 +41,7 @@ public class SequenceFact {
     public @Nullable String holderRequestId;
     /** Of a preemption: output tokens so far. */
     public @Nullable Long outputTokens;
+
     public @Nullable Long kvUsedBlocksCount;
     public @Nullable Long kvTotalBlocksCount;
     public int blockSizeTokens;

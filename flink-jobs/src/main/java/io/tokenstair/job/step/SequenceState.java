@@ -67,6 +67,7 @@ public class SequenceState {
     public long startStep;
     /** Whether somebody ran before it since its last preemption. */
     public boolean overtaken;
+
     public String resumedEventId = "";
 
     /** What records of stalls say of its own steps since the last token; null when they say nothing. */
@@ -84,8 +85,22 @@ public class SequenceState {
     public long stepsAtLast;
     public long kvEventsAtLast;
 
+    /** Nothing but steps happened to it since its last token. */
+    public boolean undisturbed;
+
     public @Nullable TokenBatch open;
     public long openSinceNanos;
+
+    /** Its name as batches carry it, with this clock; not kept in snapshots. */
+    transient byte @Nullable [] packedName;
+
+    transient @Nullable String packedClockId;
+
+    /** One more than the number of the step that last had it; not kept in snapshots. */
+    transient long seenInStep;
+
+    /** One more than the number of the step whose shared row is its last one; not kept in snapshots. */
+    transient long sharedInStep;
 
     /** For Flink's serializer. */
     public SequenceState() {}

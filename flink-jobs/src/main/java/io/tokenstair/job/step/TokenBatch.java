@@ -1,6 +1,5 @@
 package io.tokenstair.job.step;
 
-import io.tokenstair.cause.Part;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -8,16 +7,16 @@ import org.apache.flink.api.common.typeinfo.TypeInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Up to {@value #CAPACITY} consecutive tokens of one sequence in columns: what crosses the exchange between engines and requests,
- * so that nothing is paid per token that can be paid per batch. Cut by the token-index grid and by age in the engine's own time,
- * never by arrival.
+ * Up to {@value #CAPACITY} consecutive tokens of one sequence, row behind row in the form of {@link TokenRow}: what crosses the exchange
+ * between engines and requests, so that nothing is paid per token that can be paid per batch. Cut by the token-index grid and by age
+ * in the engine's own time, never by arrival.
  */
 @TypeInfo(TokenBatchTypeInfo.Factory.class)
 public class TokenBatch {
     /** Most tokens in a batch. */
     public static final int CAPACITY = 16;
 
-    /** Stands for an absent number in the columns. */
+    /** Stands for an absent number. */
     public static final long ABSENT = Long.MIN_VALUE;
 
     /** Flag: core records cover the gap. */
@@ -33,144 +32,95 @@ public class TokenBatch {
     /** Flag: the engine's KV events are reported. */
     public static final int KV_REPORTED = 32;
 
-    private static final long[] EMPTY = new long[0];
+    /** Room for a full batch of ordinary tokens. */
+    private static final int USUAL_BYTES = 576;
 
     public SequenceName name = new SequenceName();
     public String clockId = "";
     public int count;
-    public int[] tokenIndex;
-    public long[] stepId;
-    public long[] endNanos;
-    public long[] coarseEpochMillis;
-    public long[] epochNanos;
-    public long[] boundNanos;
-    public long[] gapNanos;
-    public long[] expectedNanos;
-    public long[] referenceNanos;
-    public int[] contextTokens;
-    public int[] batchSequences;
-    public int[] flags;
-    public int[] partMask;
-    /** Values of the parts whose bit is set, row by row, in part order. */
-    public long[] partNanos = EMPTY;
+    public long firstEndNanos;
+    public long firstCoarseEpochMillis;
+    public long lastCoarseEpochMillis;
+    /** The rows, between two positions. */
+    public byte[] rows;
 
-    public int partCount;
-    public List<SlowToken> slow = new ArrayList<>();
+    public int rowsFrom;
+    public int rowsTo;
+    public List<SlowToken> slow = new ArrayList<>(0);
     /** Expected ns per resident token when the last row was judged: evidence for growth with context. */
     public double residentNanosPerToken;
 
+    /** {@link #name} and {@link #clockId} as they travel; null until they have. Not part of the content. */
+    byte @Nullable [] packedName;
+
     /** An empty batch, to be built. */
     public TokenBatch() {
-        this(
-                new int[CAPACITY],
-                new long[CAPACITY],
-                new long[CAPACITY],
-                new long[CAPACITY],
-                new long[CAPACITY],
-                new long[CAPACITY],
-                new long[CAPACITY],
-                new long[CAPACITY],
-                new long[CAPACITY],
-                new int[CAPACITY],
-                new int[CAPACITY],
-                new int[CAPACITY],
-                new int[CAPACITY]);
-        partNanos = new long[CAPACITY * 6];
+        rows = new byte[USUAL_BYTES];
     }
 
-    /** A batch of these columns, without parts. */
-    TokenBatch(
-            int[] tokenIndex,
-            long[] stepId,
-            long[] endNanos,
-            long[] coarseEpochMillis,
-            long[] epochNanos,
-            long[] boundNanos,
-            long[] gapNanos,
-            long[] expectedNanos,
-            long[] referenceNanos,
-            int[] contextTokens,
-            int[] batchSequences,
-            int[] flags,
-            int[] partMask) {
-        this.tokenIndex = tokenIndex;
-        this.stepId = stepId;
-        this.endNanos = endNanos;
-        this.coarseEpochMillis = coarseEpochMillis;
-        this.epochNanos = epochNanos;
-        this.boundNanos = boundNanos;
-        this.gapNanos = gapNanos;
-        this.expectedNanos = expectedNanos;
-        this.referenceNanos = referenceNanos;
-        this.contextTokens = contextTokens;
-        this.batchSequences = batchSequences;
-        this.flags = flags;
-        this.partMask = partMask;
+    /** A batch over these rows. */
+    TokenBatch(byte[] rows, int rowsFrom, int rowsTo) {
+        this.rows = rows;
+        this.rowsFrom = rowsFrom;
+        this.rowsTo = rowsTo;
     }
 
     /** A batch of its own that holds the same; names and slow tokens, which nobody changes, are shared. */
     TokenBatch copy() {
-        TokenBatch copy = new TokenBatch(
-                tokenIndex.clone(),
-                stepId.clone(),
-                endNanos.clone(),
-                coarseEpochMillis.clone(),
-                epochNanos.clone(),
-                boundNanos.clone(),
-                gapNanos.clone(),
-                expectedNanos.clone(),
-                referenceNanos.clone(),
-                contextTokens.clone(),
-                batchSequences.clone(),
-                flags.clone(),
-                partMask.clone());
+        TokenBatch copy = new TokenBatch(Arrays.copyOfRange(rows, rowsFrom, rowsTo), 0, rowsTo - rowsFrom);
         copy.name = name;
         copy.clockId = clockId;
         copy.count = count;
-        copy.partNanos = partNanos.clone();
-        copy.partCount = partCount;
+        copy.firstEndNanos = firstEndNanos;
+        copy.firstCoarseEpochMillis = firstCoarseEpochMillis;
+        copy.lastCoarseEpochMillis = lastCoarseEpochMillis;
         copy.slow = new ArrayList<>(slow);
         copy.residentNanosPerToken = residentNanosPerToken;
+        copy.packedName = packedName;
         return copy;
     }
 
-    /** Appends a part of the row that is being built. Parts must come in order. */
-    public void part(Part part, long nanos) {
-        if (partCount == partNanos.length) {
-            partNanos = Arrays.copyOf(partNanos, partNanos.length * 2);
+    /** Appends a row that was written without one before. */
+    public void add(TokenRow row) {
+        room(TokenRow.MAX_BYTES);
+        rowsTo = row.write(rows, rowsTo);
+        counted(row.endNanos, row.coarseEpochMillis);
+    }
+
+    /** Appends the bytes of a row. */
+    void add(byte[] row, int length, long endNanos, long coarseEpochMillis) {
+        room(length);
+        System.arraycopy(row, 0, rows, rowsTo, length);
+        rowsTo += length;
+        counted(endNanos, coarseEpochMillis);
+    }
+
+    private void counted(long endNanos, long coarseEpochMillis) {
+        if (count++ == 0) {
+            firstEndNanos = endNanos;
+            firstCoarseEpochMillis = coarseEpochMillis;
         }
-        partMask[count] |= 1 << part.ordinal();
-        partNanos[partCount++] = nanos;
+        lastCoarseEpochMillis = coarseEpochMillis;
+    }
+
+    private void room(int more) {
+        if (rowsTo + more > rows.length) {
+            rows = Arrays.copyOf(rows, Math.max(rowsTo + more, 2 * rows.length));
+        }
+    }
+
+    /** Index of its first token. It must have one. */
+    public int firstTokenIndex() {
+        return TokenRow.tokenIndex(rows, rowsFrom);
     }
 
     /** The slow token of a row, or null. */
     public @Nullable SlowToken slowAt(int row) {
-        for (SlowToken token : slow) {
-            if (token.row == row) {
-                return token;
+        for (int i = 0; i < slow.size(); i++) {
+            if (slow.get(i).row == row) {
+                return slow.get(i);
             }
         }
         return null;
-    }
-
-    /** Shortens the columns to what they hold, for shipping. */
-    public TokenBatch trimmed() {
-        if (count < CAPACITY) {
-            tokenIndex = Arrays.copyOf(tokenIndex, count);
-            stepId = Arrays.copyOf(stepId, count);
-            endNanos = Arrays.copyOf(endNanos, count);
-            coarseEpochMillis = Arrays.copyOf(coarseEpochMillis, count);
-            epochNanos = Arrays.copyOf(epochNanos, count);
-            boundNanos = Arrays.copyOf(boundNanos, count);
-            gapNanos = Arrays.copyOf(gapNanos, count);
-            expectedNanos = Arrays.copyOf(expectedNanos, count);
-            referenceNanos = Arrays.copyOf(referenceNanos, count);
-            contextTokens = Arrays.copyOf(contextTokens, count);
-            batchSequences = Arrays.copyOf(batchSequences, count);
-            flags = Arrays.copyOf(flags, count);
-            partMask = Arrays.copyOf(partMask, count);
-        }
-        partNanos = Arrays.copyOf(partNanos, partCount);
-        return this;
     }
 }

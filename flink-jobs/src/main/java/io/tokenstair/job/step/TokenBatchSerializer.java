@@ -3,17 +3,20 @@ package io.tokenstair.job.step;
 import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
+import org.jspecify.annotations.Nullable;
 
-/** Carries token batches column by column, in one piece. Keeps the length of the columns: an open batch goes on growing. */
+/**
+ * Carries token batches: first what orders them and who they belong to, then the rows as they are. The name of a sequence is packed
+ * once and sent as bytes from then on; a reader that has the batch before keeps its name while the bytes are the same.
+ */
 public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
-    private static final int MAX_ROWS = 1 << 20;
-
     private transient PackedBytes scratch = new PackedBytes();
 
     @Override
@@ -55,8 +58,7 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
 
     @Override
     public TokenBatch deserialize(DataInputView source) throws IOException {
-        scratch.readFrom(source);
-        return take(scratch);
+        return take(new PackedBytes(PackedBytes.read(source), 0), null);
     }
 
     @Override
@@ -71,95 +73,96 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
 
     /** Puts a batch. */
     public static void put(TokenBatch batch, PackedBytes out) {
-        putName(batch.name, out);
-        out.putText(batch.clockId);
-        int count = batch.count;
-        out.putInt(count);
-        out.putInt(batch.tokenIndex.length);
-        out.putColumn(batch.tokenIndex, count);
-        out.putColumn(batch.stepId, count);
-        out.putColumn(batch.endNanos, count);
-        out.putColumn(batch.coarseEpochMillis, count);
-        out.putColumn(batch.epochNanos, count);
-        out.putColumn(batch.boundNanos, count);
-        out.putColumn(batch.gapNanos, count);
-        out.putColumn(batch.expectedNanos, count);
-        out.putColumn(batch.referenceNanos, count);
-        out.putColumn(batch.contextTokens, count);
-        out.putColumn(batch.batchSequences, count);
-        out.putColumn(batch.flags, count);
-        out.putColumn(batch.partMask, count);
-        out.putInt(batch.partCount);
-        out.putInt(batch.partNanos.length);
-        out.putColumn(batch.partNanos, batch.partCount);
+        out.putLong(batch.firstEndNanos);
+        out.putLong(batch.lastCoarseEpochMillis);
+        byte[] name = batch.packedName;
+        if (name == null) {
+            name = packedName(batch.name, batch.clockId);
+            batch.packedName = name;
+        }
+        out.putBytes(name);
+        out.putInt(batch.count);
+        out.putLong(batch.firstCoarseEpochMillis);
+        out.putLong(Double.doubleToRawLongBits(batch.residentNanosPerToken));
         out.putInt(batch.slow.size());
         for (SlowToken token : batch.slow) {
             putSlow(token, out);
         }
-        out.putLong(Double.doubleToRawLongBits(batch.residentNanosPerToken));
+        out.putBytes(batch.rows, batch.rowsFrom, batch.rowsTo - batch.rowsFrom);
     }
 
-    /** Takes a batch. */
-    public static TokenBatch take(PackedBytes in) throws IOException {
-        SequenceName name = takeName(in);
-        String clockId = in.takeText();
+    /** The name and the clock of a sequence as they travel. */
+    static byte[] packedName(SequenceName name, String clockId) {
+        PackedBytes out = new PackedBytes();
+        putName(name, out);
+        out.putText(clockId);
+        return out.filled();
+    }
+
+    /**
+     * Takes a batch; its rows stay where they are.
+     *
+     * @param before a batch taken before, perhaps of the same sequence; null when there is none
+     */
+    public static TokenBatch take(PackedBytes in, @Nullable TokenBatch before) throws IOException {
+        long firstEndNanos = in.takeLong();
+        long lastCoarseEpochMillis = in.takeLong();
+        int nameLength = in.takeInt();
+        int nameFrom = in.position();
+        in.skip(nameLength);
         int count = in.takeInt();
-        int capacity = in.takeInt();
-        if (count < 0 || count > capacity || capacity > MAX_ROWS) {
-            throw new IOException("Cannot read a token batch of " + count + " rows in " + capacity);
-        }
-        TokenBatch batch = new TokenBatch(
-                in.takeInts(count, capacity),
-                in.takeLongs(count, capacity),
-                in.takeLongs(count, capacity),
-                in.takeLongs(count, capacity),
-                in.takeLongs(count, capacity),
-                in.takeLongs(count, capacity),
-                in.takeLongs(count, capacity),
-                in.takeLongs(count, capacity),
-                in.takeLongs(count, capacity),
-                in.takeInts(count, capacity),
-                in.takeInts(count, capacity),
-                in.takeInts(count, capacity),
-                in.takeInts(count, capacity));
-        batch.name = name;
-        batch.clockId = clockId;
-        batch.count = count;
-        batch.partCount = in.takeInt();
-        int partCapacity = in.takeInt();
-        if (batch.partCount < 0 || batch.partCount > partCapacity || partCapacity > MAX_ROWS) {
-            throw new IOException("Cannot read a token batch of " + batch.partCount + " parts in " + partCapacity);
-        }
-        batch.partNanos = in.takeLongs(batch.partCount, partCapacity);
+        long firstCoarseEpochMillis = in.takeLong();
+        double residentNanosPerToken = Double.longBitsToDouble(in.takeLong());
         int slow = in.takeInt();
-        List<SlowToken> tokens = new ArrayList<>(Math.min(slow, TokenBatch.CAPACITY));
+        List<SlowToken> tokens = new ArrayList<>(Math.max(0, Math.min(slow, TokenBatch.CAPACITY)));
         for (int i = 0; i < slow; i++) {
             tokens.add(takeSlow(in));
         }
+        int rowsLength = in.takeInt();
+        int rowsFrom = in.position();
+        in.skip(rowsLength);
+        TokenBatch batch = new TokenBatch(in.array(), rowsFrom, rowsFrom + rowsLength);
+        byte[] known = before == null ? null : before.packedName;
+        if (before != null
+                && known != null
+                && Arrays.equals(known, 0, known.length, in.array(), nameFrom, nameFrom + nameLength)) {
+            batch.name = before.name;
+            batch.clockId = before.clockId;
+            batch.packedName = known;
+        } else {
+            batch.packedName = Arrays.copyOfRange(in.array(), nameFrom, nameFrom + nameLength);
+            PackedBytes packed = new PackedBytes(batch.packedName, 0);
+            batch.name = takeName(packed);
+            batch.clockId = packed.takeText();
+        }
+        batch.count = count;
+        batch.firstEndNanos = firstEndNanos;
+        batch.firstCoarseEpochMillis = firstCoarseEpochMillis;
+        batch.lastCoarseEpochMillis = lastCoarseEpochMillis;
+        batch.residentNanosPerToken = residentNanosPerToken;
         batch.slow = tokens;
-        batch.residentNanosPerToken = Double.longBitsToDouble(in.takeLong());
         return batch;
     }
 
-    /** Puts a name. */
+    /** Puts a name. What a reader needs at once comes first. */
     public static void putName(SequenceName name, PackedBytes out) {
-        out.putText(name.engineId);
-        out.putText(name.engineRequestId);
-        out.putText(name.requestId);
-        out.putText(name.unique);
         out.putInt(name.promptIndex);
         out.putInt(name.choice);
+        out.putText(name.requestId);
+        out.putText(name.engineId);
+        out.putText(name.engineRequestId);
+        out.putText(name.unique);
     }
 
     /** Takes a name. */
     public static SequenceName takeName(PackedBytes in) throws IOException {
         SequenceName name = new SequenceName();
-        name.engineId = in.takeText();
-        name.engineRequestId = in.takeText();
-        name.requestId = in.takeText();
-        name.unique = in.takeText();
         name.promptIndex = in.takeInt();
         name.choice = in.takeInt();
+        name.requestId = in.takeText();
+        name.engineId = in.takeText();
+        name.engineRequestId = in.takeText();
+        name.unique = in.takeText();
         return name;
     }
 
@@ -206,7 +209,7 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         return new Snapshot();
     }
 
-    /** Version 1 of the form above. */
+    /** Version 2 of the form above. */
     public static final class Snapshot extends SimpleTypeSerializerSnapshot<TokenBatch> {
         /** For Flink, which makes one when it restores. */
         public Snapshot() {

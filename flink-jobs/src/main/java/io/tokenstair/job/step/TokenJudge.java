@@ -145,7 +145,10 @@ final class TokenJudge {
         }
     }
 
-    /** Adds the step to what its sequences have gathered since their last token. Returns rows whose handle is not known. */
+    /**
+     * Adds the step to what its sequences have gathered since their last token, but for those of {@link JudgedStep#follows}. Returns
+     * rows whose handle is not known.
+     */
     int rows(JudgedStep judged, SequenceRows rows, @Nullable SequenceState[] sequenceOfRow) {
         int unknown = 0;
         for (int i = 0; i < rows.count(); i++) {
@@ -181,7 +184,7 @@ final class TokenJudge {
         }
         for (int i = 0; i < rows.count(); i++) {
             SequenceState sequence = sequenceOfRow[i];
-            if (sequence != null) {
+            if (sequence != null && !judged.follows(i)) {
                 gather(judged, sequence);
             }
         }
@@ -207,7 +210,8 @@ final class TokenJudge {
         }
     }
 
-    private void gather(JudgedStep judged, SequenceState sequence) {
+    /** Adds the step to what a sequence has gathered since its last token. */
+    void gather(JudgedStep judged, SequenceState sequence) {
         long last = sequence.lastKnown ? sequence.lastNanos : judged.beginNanos;
         long previous = judged.endNanos - judged.intervalNanos;
         boolean first = !sequence.scheduled;
@@ -328,6 +332,14 @@ final class TokenJudge {
         RecordedEvidence.reset(sequence);
     }
 
+    /**
+     * What {@link #gather} and then {@link #reset} leave behind, for a sequence whose token followed that of another
+     * ({@link FollowingRows}): it gathered nothing and has nothing to forget.
+     */
+    static void followed(JudgedStep judged, SequenceState sequence) {
+        sequence.ownUntilNanos = judged.endNanos;
+    }
+
     /** True when it had lost its blocks before this step scheduled it: a step in flight at the loss is not delayed by it. */
     private static boolean lostItsBlocks(JudgedStep judged, SequenceState sequence) {
         return sequence.preempted && judged.stepId >= sequence.preemptedStepId;
@@ -345,17 +357,19 @@ final class TokenJudge {
     }
 
     /** A later token of the same step: it cost nothing more. */
-    void furtherToken(TokenBatch batch, int row) {
-        batch.gapNanos[row] = 0;
-        batch.expectedNanos[row] = TokenBatch.ABSENT;
-        batch.referenceNanos[row] = TokenBatch.ABSENT;
-        batch.flags[row] = TokenBatch.SEVERAL;
-        batch.part(Part.UNEXPLAINED, 0);
+    void furtherToken(TokenRow row) {
+        row.clearParts();
+        row.gapNanos = 0;
+        row.expectedNanos = TokenBatch.ABSENT;
+        row.referenceNanos = TokenBatch.ABSENT;
+        row.flags = TokenBatch.SEVERAL;
+        row.part(Part.UNEXPLAINED, 0);
     }
 
-    /** Judges the first token that a step gave a sequence and writes it into its batch. */
-    void token(JudgedStep judged, SequenceState sequence, TokenBatch batch, int row, int tokenIndex, int tokens) {
-        batch.residentNanosPerToken = StepTimeModel.residentNanos(state.model, 1);
+    /** Judges the first token that a step gave a sequence and fills in its row. Returns why it is slow; null when it is not. */
+    @Nullable
+    SlowToken token(JudgedStep judged, SequenceState sequence, TokenRow row, int tokenIndex, int tokens) {
+        row.clearParts();
         int flags = tokens > 1 ? TokenBatch.SEVERAL : 0;
         if (state.kvEvents > sequence.kvEventsAtLast) {
             flags |= TokenBatch.KV_EVENT;
@@ -367,11 +381,11 @@ final class TokenJudge {
             flags |= TokenBatch.KV_REPORTED;
         }
         if (!sequence.lastKnown) {
-            batch.gapNanos[row] = TokenBatch.ABSENT;
-            batch.expectedNanos[row] = TokenBatch.ABSENT;
-            batch.referenceNanos[row] = TokenBatch.ABSENT;
-            batch.flags[row] = flags;
-            return;
+            row.gapNanos = TokenBatch.ABSENT;
+            row.expectedNanos = TokenBatch.ABSENT;
+            row.referenceNanos = TokenBatch.ABSENT;
+            row.flags = flags;
+            return null;
         }
         java.util.Arrays.fill(parts, 0);
         mask = 0;
@@ -408,22 +422,22 @@ final class TokenJudge {
         if (hostCovered) {
             flags |= TokenBatch.HOST_COVERED;
         }
-        batch.gapNanos[row] = gap;
-        batch.expectedNanos[row] = judged.referenceKnown ? expected : TokenBatch.ABSENT;
-        batch.referenceNanos[row] = judged.referenceKnown ? judged.referenceNanos : TokenBatch.ABSENT;
+        row.gapNanos = gap;
+        row.expectedNanos = judged.referenceKnown ? expected : TokenBatch.ABSENT;
+        row.referenceNanos = judged.referenceKnown ? judged.referenceNanos : TokenBatch.ABSENT;
         for (int ordinal = 0; ordinal < Part.COUNT; ordinal++) {
             if ((mask & 1 << ordinal) != 0) {
-                batch.part(Part.ofOrdinal(ordinal), parts[ordinal]);
+                row.part(Part.ofOrdinal(ordinal), parts[ordinal]);
             }
         }
+        SlowToken slow = null;
         if (judged.referenceKnown && isSlow(judged, sequence, gap, tokenIndex, tokens)) {
             flags |= TokenBatch.SLOW;
-            SlowToken slow = explain(judged, sequence, gap, expected, tokenIndex);
-            slow.row = row;
+            slow = explain(judged, sequence, gap, expected, tokenIndex);
             slow.lostNanos = gap - judged.referenceNanos - (tokenIndex == 0 ? ownPromptNanos(sequence) : 0);
-            batch.slow.add(slow);
         }
-        batch.flags[row] = flags;
+        row.flags = flags;
+        return slow;
     }
 
     private boolean isSlow(JudgedStep judged, SequenceState sequence, long gap, int tokenIndex, int tokens) {
@@ -464,8 +478,7 @@ final class TokenJudge {
             assign(Part.TRANSFER_WAIT, transfer);
         }
         long queue = Math.min(
-                waited - transfer,
-                sequence.queueWaitNanos - (transferred == null ? 0 : transferred.queuedNanos));
+                waited - transfer, sequence.queueWaitNanos - (transferred == null ? 0 : transferred.queuedNanos));
         if (queue != 0) {
             assign(Part.QUEUE_WAIT, queue);
         }
@@ -513,8 +526,7 @@ final class TokenJudge {
     }
 
     /** Gives of what remains to pause, contention and idle time, each by its own evidence; returns the rest. */
-    private long evidence(
-            JudgedStep judged, SequenceState sequence, long remaining, long beyond, boolean hostCovered) {
+    private long evidence(JudgedStep judged, SequenceState sequence, long remaining, long beyond, boolean hostCovered) {
         records.begin();
         pausedRole = null;
         long left = records.measured(sequence, remaining, this::assign);

@@ -23,11 +23,6 @@ public final class PackedBytes {
     private static final int COPY_BYTES = 4096;
     private static final int ABSENT = -1;
 
-    // Forms of a column.
-    private static final byte SAME = 0;
-    private static final byte NARROW = 1;
-    private static final byte WIDE = 2;
-
     private byte[] bytes;
     private int at;
     private int end;
@@ -129,57 +124,22 @@ public final class PackedBytes {
         }
     }
 
-    /** Puts the first {@code count} numbers of a column, in as little as a form without loss of speed allows. */
-    public void putColumn(int[] column, int count) {
-        boolean same = true;
-        for (int i = 1; i < count; i++) {
-            same &= column[i] == column[0];
-        }
-        ensure(1 + count * Integer.BYTES);
-        bytes[at++] = same ? SAME : NARROW;
-        int written = same ? Math.min(count, 1) : count;
-        for (int i = 0; i < written; i++) {
-            INT.set(bytes, at + i * Integer.BYTES, column[i]);
-        }
-        at += written * Integer.BYTES;
-    }
-
-    /** Puts the first {@code count} numbers of a column: one if all are the same, else differences to the first if they are small. */
-    public void putColumn(long[] column, int count) {
-        boolean same = true;
-        boolean narrow = true;
-        long first = count == 0 ? 0 : column[0];
-        for (int i = 1; i < count; i++) {
-            long difference = column[i] - first;
-            same &= difference == 0;
-            narrow &= difference == (int) difference;
-        }
-        ensure(1 + Long.BYTES + count * Long.BYTES);
-        bytes[at++] = same ? SAME : narrow ? NARROW : WIDE;
-        LONG.set(bytes, at, first);
-        at += Long.BYTES;
-        if (same) {
-            return;
-        }
-        if (narrow) {
-            for (int i = 1; i < count; i++) {
-                INT.set(bytes, at + (i - 1) * Integer.BYTES, (int) (column[i] - first));
-            }
-            at += (count - 1) * Integer.BYTES;
-        } else {
-            for (int i = 1; i < count; i++) {
-                LONG.set(bytes, at + (i - 1) * Long.BYTES, column[i]);
-            }
-            at += (count - 1) * Long.BYTES;
-        }
-    }
-
     /** Puts bytes. */
     public void putBytes(byte[] value) {
-        putInt(value.length);
-        ensure(value.length);
-        System.arraycopy(value, 0, bytes, at, value.length);
-        at += value.length;
+        putBytes(value, 0, value.length);
+    }
+
+    /** Puts a piece of an array. */
+    public void putBytes(byte[] value, int from, int length) {
+        putInt(length);
+        ensure(length);
+        System.arraycopy(value, from, bytes, at, length);
+        at += length;
+    }
+
+    /** What was put, in an array of its own. */
+    public byte[] filled() {
+        return Arrays.copyOf(bytes, at);
     }
 
     /** Puts a text. */
@@ -215,6 +175,16 @@ public final class PackedBytes {
         return from;
     }
 
+    /** Steps over bytes. */
+    public void skip(int length) throws IOException {
+        step(length);
+    }
+
+    /** The array it reads from, to be looked at only. */
+    public byte[] array() {
+        return bytes;
+    }
+
     /** Takes a number. */
     public int takeInt() throws IOException {
         return (int) INT.get(bytes, step(Integer.BYTES));
@@ -228,46 +198,6 @@ public final class PackedBytes {
     /** Takes a number that may be absent. */
     public @Nullable Long takeOptionalLong() throws IOException {
         return takeInt() == 0 ? null : Long.valueOf(takeLong());
-    }
-
-    /** Takes {@code count} numbers into a new column of {@code capacity}. */
-    public int[] takeInts(int count, int capacity) throws IOException {
-        int[] column = new int[capacity];
-        if (bytes[step(1)] == SAME) {
-            if (count > 0) {
-                Arrays.fill(column, 0, count, takeInt());
-            }
-            return column;
-        }
-        int from = step(count * Integer.BYTES);
-        for (int i = 0; i < count; i++) {
-            column[i] = (int) INT.get(bytes, from + i * Integer.BYTES);
-        }
-        return column;
-    }
-
-    /** Takes {@code count} numbers into a new column of {@code capacity}. */
-    public long[] takeLongs(int count, int capacity) throws IOException {
-        long[] column = new long[capacity];
-        byte form = bytes[step(1)];
-        long first = takeLong();
-        if (form == SAME) {
-            Arrays.fill(column, 0, count, first);
-            return column;
-        }
-        column[0] = first;
-        if (form == NARROW) {
-            int from = step((count - 1) * Integer.BYTES);
-            for (int i = 1; i < count; i++) {
-                column[i] = first + (int) INT.get(bytes, from + (i - 1) * Integer.BYTES);
-            }
-        } else {
-            int from = step((count - 1) * Long.BYTES);
-            for (int i = 1; i < count; i++) {
-                column[i] = (long) LONG.get(bytes, from + (i - 1) * Long.BYTES);
-            }
-        }
-        return column;
     }
 
     /** Takes bytes. */

@@ -572,8 +572,9 @@ class RequestLifeTest {
         Lived lived = engineOnly(engine);
 
         assertThat(lived.request().requestCauses()).contains("PREEMPTION_LOOP");
-        assertThat(lived.findings("PREEMPTION_LOOP")).singleElement().satisfies(finding -> assertThat(finding.evidence())
-                .hasSize(3));
+        assertThat(lived.findings("PREEMPTION_LOOP"))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.evidence()).hasSize(3));
     }
 
     @Test
@@ -642,7 +643,10 @@ class RequestLifeTest {
         }
         engine.preempt("x", "a").decode(3, "a");
         if (otherStartedBefore) {
-            engine.step().decode("a").recompute("other", engine.owedTokens("other")).run();
+            engine.step()
+                    .decode("a")
+                    .recompute("other", engine.owedTokens("other"))
+                    .run();
         } else {
             engine.step().decode("a").prefill("other", 64).run();
         }
@@ -656,11 +660,13 @@ class RequestLifeTest {
     void aRequestThatHadNotStartedAndIsNoMoreUrgentRanBeforeOneThatHadLostItsBlocks() {
         for (Lived lived : List.of(passed(null, null, false), passed(1, 1, false), passed(1, 5, false))) {
             assertThat(lived.request().requestCauses()).contains("PREEMPTED_THEN_OVERTAKEN");
-            assertThat(lived.findings("PREEMPTED_THEN_OVERTAKEN")).singleElement().satisfies(finding -> {
-                assertThat(finding.culpritRequestId()).isEqualTo("other");
-                assertThat(finding.evidence()).hasSize(2);
-                assertThat(finding.narrative()).contains("84 computed tokens");
-            });
+            assertThat(lived.findings("PREEMPTED_THEN_OVERTAKEN"))
+                    .singleElement()
+                    .satisfies(finding -> {
+                        assertThat(finding.culpritRequestId()).isEqualTo("other");
+                        assertThat(finding.evidence()).hasSize(2);
+                        assertThat(finding.narrative()).contains("84 computed tokens");
+                    });
         }
     }
 

@@ -75,19 +75,35 @@ class EngineTimelinePropertyTest {
         Map<String, Integer> next = new HashMap<>();
         for (TokenBatch batch : told.batches) {
             assertThat(batch.count).isBetween(1, TokenBatch.CAPACITY);
-            assertThat(batch.tokenIndex).hasSize(batch.count);
-            for (int row = 0; row < batch.count; row++) {
+            List<TokenRow> rows = Told.rows(batch);
+            for (TokenRow row : rows) {
                 int expected = next.getOrDefault(batch.name.requestId, 0);
-                assertThat(batch.tokenIndex[row]).isEqualTo(expected);
+                assertThat(row.tokenIndex).isEqualTo(expected);
                 next.put(batch.name.requestId, expected + 1);
             }
             // Cut by the token-index grid.
-            assertThat(batch.tokenIndex[0] / TokenBatch.CAPACITY)
-                    .isEqualTo(batch.tokenIndex[batch.count - 1] / TokenBatch.CAPACITY);
+            assertThat(rows.get(0).tokenIndex / TokenBatch.CAPACITY)
+                    .isEqualTo(rows.get(batch.count - 1).tokenIndex / TokenBatch.CAPACITY);
         }
         for (String requestId : engine.open()) {
             assertThat(next.getOrDefault(requestId, 0)).isEqualTo(engine.madeTokens(requestId));
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {41, 42, 43, 44, 45, 46, 47, 48})
+    void judgingAlikeTokensTogetherMakesNoDifference(long seed) {
+        EngineScript engine = RandomEngine.script(seed, STEPS);
+        EngineState state = new EngineState();
+        state.engineId = EngineScript.ENGINE;
+        Told one = new Told();
+        EngineTimeline timeline = new EngineTimeline(state, one, false);
+        for (LoggedEvent event : engine.events()) {
+            timeline.accept(event, EventCodec.encode(event));
+        }
+        timeline.finish();
+
+        assertThat(engine.told().said()).isEqualTo(one.said());
     }
 
     @ParameterizedTest

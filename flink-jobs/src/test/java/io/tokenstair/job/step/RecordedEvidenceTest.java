@@ -181,8 +181,7 @@ class RecordedEvidenceTest {
         }
         long begin = engine.nowNanos();
         engine.step().decode("a", "b").late(60 * MILLIS).run();
-        engine.recorded(
-                engine.nowNanos(), stalled("stream-sync", begin + MILLIS, engine.nowNanos() - 60 * MILLIS, 0));
+        engine.recorded(engine.nowNanos(), stalled("stream-sync", begin + MILLIS, engine.nowNanos() - 60 * MILLIS, 0));
 
         assertThat(last(engine).cause()).isEqualTo(Cause.UNRESOLVED_STALL);
     }
@@ -483,8 +482,7 @@ class RecordedEvidenceTest {
         EngineScript engine = late(warm());
         long end = engine.nowNanos();
         engine.recorded(
-                end,
-                new StreamStalled(ENGINE, "gpu-0", null, null, "collective", end - 55 * MILLIS, end, null, 3));
+                end, new StreamStalled(ENGINE, "gpu-0", null, null, "collective", end - 55 * MILLIS, end, null, 3));
 
         Token token = last(engine);
 
@@ -529,8 +527,7 @@ class RecordedEvidenceTest {
         engine.recorded(end, stalled("stream-sync", end, end - 60 * MILLIS, 0));
         engine.recorded(end, stalled("stream-sync", end - 400L * 86_400_000 * MILLIS, end, 0));
         engine.recorded(end, stalled("stream-sync", Long.MIN_VALUE, end, 0));
-        engine.recorded(
-                end, new KernelRan(ENGINE, null, null, null, "gemm", null, end, -5L, null, null, null, null));
+        engine.recorded(end, new KernelRan(ENGINE, null, null, null, "gemm", null, end, -5L, null, null, null, null));
         EngineState state = new EngineState();
 
         Token token = engine.told(state).last("a");

@@ -114,8 +114,9 @@ public final class Told implements EngineOutput {
     public List<String> said() {
         List<String> said = new ArrayList<>();
         for (TokenBatch batch : batches) {
-            said.add(batch.name.engineRequestId + " from " + batch.tokenIndex[0] + " to "
-                    + batch.tokenIndex[batch.count - 1] + " at " + batch.coarseEpochMillis[batch.count - 1] + ", "
+            List<TokenRow> rows = rows(batch);
+            said.add(batch.name.engineRequestId + " from " + rows.get(0).tokenIndex + " to "
+                    + rows.get(batch.count - 1).tokenIndex + " at " + batch.lastCoarseEpochMillis + ", "
                     + batch.residentNanosPerToken + " ns per resident token");
         }
         facts.forEach(fact -> said.add(fact.kind + " " + fact.name.engineRequestId + " " + fact.clockNanos + " "
@@ -131,36 +132,54 @@ public final class Told implements EngineOutput {
     public List<Token> tokens() {
         List<Token> tokens = new ArrayList<>();
         for (TokenBatch batch : batches) {
-            int partAt = 0;
-            for (int row = 0; row < batch.count; row++) {
+            List<TokenRow> rows = rows(batch);
+            for (int i = 0; i < batch.count; i++) {
+                TokenRow row = rows.get(i);
                 Map<Part, Long> parts = new EnumMap<>(Part.class);
                 for (Part part : Part.values()) {
-                    if ((batch.partMask[row] & 1 << part.ordinal()) != 0) {
-                        parts.put(part, batch.partNanos[partAt++]);
+                    if ((row.partMask & 1 << part.ordinal()) != 0) {
+                        parts.put(part, row.partNanos(part));
                     }
                 }
                 tokens.add(new Token(
                         batch.name.requestId,
                         batch.name.engineRequestId,
-                        batch.tokenIndex[row],
-                        batch.stepId[row],
-                        batch.endNanos[row],
-                        orNull(batch.epochNanos[row]),
-                        orNull(batch.boundNanos[row]),
-                        orNull(batch.gapNanos[row]),
-                        orNull(batch.expectedNanos[row]),
-                        orNull(batch.referenceNanos[row]),
-                        batch.contextTokens[row],
-                        batch.batchSequences[row],
-                        batch.flags[row],
+                        row.tokenIndex,
+                        row.stepId,
+                        row.endNanos,
+                        orNull(row.epochNanos),
+                        orNull(row.boundNanos),
+                        orNull(row.gapNanos),
+                        orNull(row.expectedNanos),
+                        orNull(row.referenceNanos),
+                        row.contextTokens,
+                        row.batchSequences,
+                        row.flags,
                         parts,
-                        batch.slowAt(row)));
+                        batch.slowAt(i)));
             }
         }
         tokens.sort(Comparator.comparing(Token::engineRequestId)
                 .thenComparingInt(Token::index)
                 .thenComparingLong(Token::endNanos));
         return tokens;
+    }
+
+    /** The rows of a batch, each by itself. */
+    public static List<TokenRow> rows(TokenBatch batch) {
+        List<TokenRow> rows = new ArrayList<>();
+        TokenRow row = new TokenRow();
+        int at = batch.rowsFrom;
+        for (int i = 0; i < batch.count; i++) {
+            at = row.read(batch.rows, at);
+            TokenRow copy = new TokenRow();
+            copy.set(row);
+            rows.add(copy);
+        }
+        if (at != batch.rowsTo) {
+            throw new AssertionError("rows end at " + at + ", not at " + batch.rowsTo);
+        }
+        return rows;
     }
 
     private static @Nullable Long orNull(long value) {

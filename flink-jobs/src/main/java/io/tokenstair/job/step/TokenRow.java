@@ -1,0 +1,323 @@
+package io.tokenstair.job.step;
+
+import io.tokenstair.cause.Part;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/**
+ * One token as its engine's timeline judged it, in primitives, and its form in the rows of a {@link TokenBatch}. Most of a row follows
+ * from the row before: what does is not written, and a bit says of each value that does not.
+ */
+public final class TokenRow {
+    /** Stands for an absent number. */
+    public static final long ABSENT = TokenBatch.ABSENT;
+
+    /** Most bytes of a row. */
+    static final int MAX_BYTES = 2 + 5 * Integer.BYTES + 8 * Long.BYTES + Part.COUNT * Long.BYTES;
+
+    /** Where the token index and the context of a row lie that was written without one before. */
+    private static final int TOKEN_INDEX_AT = 2;
+
+    private static final int CONTEXT_AT = TOKEN_INDEX_AT + Integer.BYTES;
+
+    private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+    // What a row says itself, in the order in which it says it.
+    private static final int TOKEN_INDEX = 1;
+    private static final int CONTEXT = 1 << 1;
+    private static final int STEP_ID = 1 << 2;
+    private static final int BATCH_SEQUENCES = 1 << 3;
+    private static final int FLAGS = 1 << 4;
+    private static final int PART_MASK = 1 << 5;
+    private static final int COARSE = 1 << 6;
+    private static final int BOUND = 1 << 7;
+    private static final int WIDE_GAP = 1 << 8;
+    private static final int END = 1 << 9;
+    private static final int EPOCH = 1 << 10;
+    private static final int WIDE_PARTS = 1 << 11;
+    private static final int REFERENCE = 1 << 12;
+    private static final int EXPECTED = 1 << 13;
+
+    /** Parts that make up what the model expects. */
+    private static final int EXPECTED_PARTS = 1 << Part.REFERENCE.ordinal()
+            | 1 << Part.BATCH.ordinal()
+            | 1 << Part.CONTEXT.ordinal()
+            | 1 << Part.PREFILL.ordinal()
+            | 1 << Part.RECOMPUTE_OWN.ordinal()
+            | 1 << Part.RECOMPUTE_OTHER.ordinal();
+
+    private static final int REFERENCE_BIT = 1 << Part.REFERENCE.ordinal();
+
+    public int tokenIndex;
+    public int contextTokens;
+    public long stepId;
+    public int batchSequences;
+    /** Bits of {@link TokenBatch}. */
+    public int flags;
+
+    public long coarseEpochMillis;
+    /** Half-width of {@link #epochNanos}; {@link #ABSENT} where that is. */
+    public long boundNanos;
+
+    public long gapNanos;
+    public long endNanos;
+    public long epochNanos;
+    public long referenceNanos;
+    public long expectedNanos;
+
+    /** Bits of the parts that are present. */
+    public int partMask;
+    /** How many are present. */
+    public int partCount;
+    /** Their values, in part order. */
+    public final long[] partNanos = new long[Part.COUNT];
+
+    /** A row without values. */
+    public TokenRow() {}
+
+    /** Takes all parts away. */
+    void clearParts() {
+        partMask = 0;
+        partCount = 0;
+    }
+
+    /** Appends a part. Parts must come in order. */
+    public void part(Part part, long nanos) {
+        partMask |= 1 << part.ordinal();
+        partNanos[partCount++] = nanos;
+    }
+
+    /** The value of a part; {@link #ABSENT} where it is absent. */
+    public long partNanos(Part part) {
+        int bit = 1 << part.ordinal();
+        return (partMask & bit) == 0 ? ABSENT : partNanos[Integer.bitCount(partMask & bit - 1)];
+    }
+
+    /** Takes over the values of another row. */
+    void set(TokenRow other) {
+        tokenIndex = other.tokenIndex;
+        contextTokens = other.contextTokens;
+        stepId = other.stepId;
+        batchSequences = other.batchSequences;
+        flags = other.flags;
+        coarseEpochMillis = other.coarseEpochMillis;
+        boundNanos = other.boundNanos;
+        gapNanos = other.gapNanos;
+        endNanos = other.endNanos;
+        epochNanos = other.epochNanos;
+        referenceNanos = other.referenceNanos;
+        expectedNanos = other.expectedNanos;
+        partMask = other.partMask;
+        partCount = other.partCount;
+        System.arraycopy(other.partNanos, 0, partNanos, 0, other.partCount);
+    }
+
+    // ---- writing
+
+    /** Writes a row that can be read behind any other. Returns the position behind it. */
+    int write(byte[] to, int at) {
+        return write(
+                TOKEN_INDEX | CONTEXT | STEP_ID | BATCH_SEQUENCES | FLAGS | PART_MASK | COARSE | BOUND | END | EPOCH,
+                0,
+                to,
+                at);
+    }
+
+    /** Writes a row that can be read behind {@code before} only. Returns the position behind it. */
+    int write(TokenRow before, byte[] to, int at) {
+        long coarse = coarseEpochMillis - before.coarseEpochMillis;
+        int own = (tokenIndex == before.tokenIndex + 1 ? 0 : TOKEN_INDEX)
+                | (contextTokens == before.contextTokens + 1 ? 0 : CONTEXT)
+                | (stepId == before.stepId + 1 ? 0 : STEP_ID)
+                | (batchSequences == before.batchSequences ? 0 : BATCH_SEQUENCES)
+                | (flags == before.flags ? 0 : FLAGS)
+                | (partMask == before.partMask ? 0 : PART_MASK)
+                | (coarse >= 0 && coarse < 256 ? 0 : COARSE)
+                | (boundNanos == before.boundNanos ? 0 : BOUND)
+                | (endNanos == before.endNanos + gapNanos ? 0 : END)
+                | (epochNanos == endNanos + (before.epochNanos - before.endNanos) ? 0 : EPOCH);
+        return write(own, (int) coarse, to, at);
+    }
+
+    private int write(int said, int coarse, byte[] to, int at) {
+        int own = said | (gapNanos == (int) gapNanos ? 0 : WIDE_GAP);
+        boolean wide = false;
+        for (int i = 0; i < partCount; i++) {
+            wide |= partNanos[i] != (int) partNanos[i];
+        }
+        own |= (wide ? WIDE_PARTS : 0)
+                | (referenceNanos == referencePart() ? 0 : REFERENCE)
+                | (expectedNanos == expectedParts() ? 0 : EXPECTED);
+        SHORT.set(to, at, (short) own);
+        int next = at + Short.BYTES;
+        next = (own & TOKEN_INDEX) == 0 ? next : put(to, next, tokenIndex);
+        next = (own & CONTEXT) == 0 ? next : put(to, next, contextTokens);
+        next = (own & STEP_ID) == 0 ? next : put(to, next, stepId);
+        next = (own & BATCH_SEQUENCES) == 0 ? next : put(to, next, batchSequences);
+        next = (own & FLAGS) == 0 ? next : put(to, next, flags);
+        next = (own & PART_MASK) == 0 ? next : put(to, next, partMask);
+        if ((own & COARSE) == 0) {
+            to[next++] = (byte) coarse;
+        } else {
+            next = put(to, next, coarseEpochMillis);
+        }
+        next = (own & BOUND) == 0 ? next : put(to, next, boundNanos);
+        next = (own & WIDE_GAP) == 0 ? put(to, next, (int) gapNanos) : put(to, next, gapNanos);
+        next = (own & END) == 0 ? next : put(to, next, endNanos);
+        next = (own & EPOCH) == 0 ? next : put(to, next, epochNanos);
+        for (int i = 0; i < partCount; i++) {
+            next = wide ? put(to, next, partNanos[i]) : put(to, next, (int) partNanos[i]);
+        }
+        next = (own & REFERENCE) == 0 ? next : put(to, next, referenceNanos);
+        return (own & EXPECTED) == 0 ? next : put(to, next, expectedNanos);
+    }
+
+    private static int put(byte[] to, int at, int value) {
+        INT.set(to, at, value);
+        return at + Integer.BYTES;
+    }
+
+    private static int put(byte[] to, int at, long value) {
+        LONG.set(to, at, value);
+        return at + Long.BYTES;
+    }
+
+    /** Gives a row that was written without one before another token index and context. */
+    static void rename(byte[] bytes, int at, int tokenIndex, int contextTokens) {
+        INT.set(bytes, at + TOKEN_INDEX_AT, tokenIndex);
+        INT.set(bytes, at + CONTEXT_AT, contextTokens);
+    }
+
+    /** The token index of a row that was written without one before. */
+    static int tokenIndex(byte[] bytes, int at) {
+        return (int) INT.get(bytes, at + TOKEN_INDEX_AT);
+    }
+
+    private long referencePart() {
+        return (partMask & REFERENCE_BIT) == 0 ? ABSENT : partNanos[0];
+    }
+
+    private long expectedParts() {
+        if ((partMask & REFERENCE_BIT) == 0) {
+            return ABSENT;
+        }
+        long sum = 0;
+        int bits = partMask;
+        for (int i = 0; i < partCount; i++) {
+            int bit = Integer.lowestOneBit(bits);
+            bits ^= bit;
+            sum += (EXPECTED_PARTS & bit) == 0 ? 0 : partNanos[i];
+        }
+        return sum;
+    }
+
+    // ---- reading
+
+    /** Reads the row behind the one it holds. Returns the position behind that. */
+    public int read(byte[] from, int at) {
+        int own = (short) SHORT.get(from, at);
+        int next = at + Short.BYTES;
+        if ((own & (TOKEN_INDEX | CONTEXT | STEP_ID | BATCH_SEQUENCES | FLAGS | PART_MASK | COARSE | BOUND)) == 0) {
+            tokenIndex++;
+            contextTokens++;
+            stepId++;
+            coarseEpochMillis += from[next++] & 0xFF;
+        } else {
+            next = readOwn(own, from, next);
+        }
+        if ((own & WIDE_GAP) == 0) {
+            gapNanos = (int) INT.get(from, next);
+            next += Integer.BYTES;
+        } else {
+            gapNanos = (long) LONG.get(from, next);
+            next += Long.BYTES;
+        }
+        long offsetNanos = epochNanos - endNanos;
+        if ((own & END) == 0) {
+            endNanos += gapNanos;
+        } else {
+            endNanos = (long) LONG.get(from, next);
+            next += Long.BYTES;
+        }
+        if ((own & EPOCH) == 0) {
+            epochNanos = endNanos + offsetNanos;
+        } else {
+            epochNanos = (long) LONG.get(from, next);
+            next += Long.BYTES;
+        }
+        int count = Integer.bitCount(partMask);
+        partCount = count;
+        if ((own & WIDE_PARTS) == 0) {
+            for (int i = 0; i < count; i++) {
+                partNanos[i] = (int) INT.get(from, next + i * Integer.BYTES);
+            }
+            next += count * Integer.BYTES;
+        } else {
+            for (int i = 0; i < count; i++) {
+                partNanos[i] = (long) LONG.get(from, next + i * Long.BYTES);
+            }
+            next += count * Long.BYTES;
+        }
+        if ((own & REFERENCE) == 0) {
+            referenceNanos = referencePart();
+        } else {
+            referenceNanos = (long) LONG.get(from, next);
+            next += Long.BYTES;
+        }
+        if ((own & EXPECTED) == 0) {
+            expectedNanos = expectedParts();
+        } else {
+            expectedNanos = (long) LONG.get(from, next);
+            next += Long.BYTES;
+        }
+        return next;
+    }
+
+    private int readOwn(int own, byte[] from, int at) {
+        int next = at;
+        if ((own & TOKEN_INDEX) == 0) {
+            tokenIndex++;
+        } else {
+            tokenIndex = (int) INT.get(from, next);
+            next += Integer.BYTES;
+        }
+        if ((own & CONTEXT) == 0) {
+            contextTokens++;
+        } else {
+            contextTokens = (int) INT.get(from, next);
+            next += Integer.BYTES;
+        }
+        if ((own & STEP_ID) == 0) {
+            stepId++;
+        } else {
+            stepId = (long) LONG.get(from, next);
+            next += Long.BYTES;
+        }
+        if ((own & BATCH_SEQUENCES) != 0) {
+            batchSequences = (int) INT.get(from, next);
+            next += Integer.BYTES;
+        }
+        if ((own & FLAGS) != 0) {
+            flags = (int) INT.get(from, next);
+            next += Integer.BYTES;
+        }
+        if ((own & PART_MASK) != 0) {
+            partMask = (int) INT.get(from, next);
+            next += Integer.BYTES;
+        }
+        if ((own & COARSE) == 0) {
+            coarseEpochMillis += from[next++] & 0xFF;
+        } else {
+            coarseEpochMillis = (long) LONG.get(from, next);
+            next += Long.BYTES;
+        }
+        if ((own & BOUND) != 0) {
+            boundNanos = (long) LONG.get(from, next);
+            next += Long.BYTES;
+        }
+        return next;
+    }
+}
