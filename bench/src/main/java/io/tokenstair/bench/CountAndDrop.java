@@ -2,6 +2,7 @@ package io.tokenstair.bench;
 
 import java.io.Serializable;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import org.apache.flink.api.common.accumulators.LongCounter;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichFilterFunction;
@@ -15,6 +16,7 @@ public final class CountAndDrop<T> extends RichFilterFunction<T> {
     private static final long serialVersionUID = 1L;
 
     private final String allName;
+    private final Weight<T> weight;
     private final Some<T> some;
     private final String someName;
     private final LongCounter all = new LongCounter();
@@ -22,6 +24,12 @@ public final class CountAndDrop<T> extends RichFilterFunction<T> {
 
     /** Counts all rows, and those that are {@code some}, into the accumulators of these names. */
     public CountAndDrop(String allName, Some<T> some, String someName) {
+        this(allName, row -> 1, some, someName);
+    }
+
+    /** Counts all rows by their weight, and those that are {@code some}, into the accumulators of these names. */
+    public CountAndDrop(String allName, Weight<T> weight, Some<T> some, String someName) {
+        this.weight = weight;
         this.allName = allName;
         this.some = some;
         this.someName = someName;
@@ -35,6 +43,14 @@ public final class CountAndDrop<T> extends RichFilterFunction<T> {
     @FunctionalInterface
     public interface Some<T> extends Predicate<T>, Serializable {}
 
+    /**
+     * What a row counts as.
+     *
+     * @param <T> the rows
+     */
+    @FunctionalInterface
+    public interface Weight<T> extends ToLongFunction<T>, Serializable {}
+
     @Override
     public void open(OpenContext context) {
         getRuntimeContext().addAccumulator(allName, all);
@@ -43,7 +59,7 @@ public final class CountAndDrop<T> extends RichFilterFunction<T> {
 
     @Override
     public boolean filter(T row) {
-        all.add(1L);
+        all.add(weight.applyAsLong(row));
         if (some.test(row)) {
             ofThem.add(1L);
         }

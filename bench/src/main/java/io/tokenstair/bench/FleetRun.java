@@ -5,6 +5,7 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.job.AnalysisJob;
 import io.tokenstair.job.JobEnvironment;
+import io.tokenstair.job.request.TokenRun;
 import io.tokenstair.job.source.CollectorWatermarks;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.source.RawRecordTypeInfo;
@@ -99,11 +100,15 @@ public final class FleetRun {
     }
 
     private static void job(DataStream<RawRecord> records, @Nullable Path rawArchive, @Nullable Path results) {
-        AnalysisJob.Results said =
-                new AnalysisJob(false, RuleLibrary.builtIn().rules(), rawArchive, results).wire(records);
+        AnalysisJob.Results said = new AnalysisJob(
+                        false, RuleLibrary.builtIn().rules(), rawArchive, results, results == null)
+                .wire(records);
         SingleOutputStreamOperator<TokenAnalysis> tokens =
                 said.tokens().filter(new CountAndDrop<>(TOKENS, token -> token.cause() != null, SLOW));
         drop(tokens, "tokens");
+        if (results == null) {
+            drop(said.runs().filter(new CountAndDrop<>(TOKENS, TokenRun::count, run -> false, SLOW)), "runs");
+        }
         DataStream<Finding> findings = said.findings();
         findings.sinkTo(new DiscardingSink<>()).name("drop-findings").uid("drop-findings");
     }

@@ -9,6 +9,7 @@ import io.tokenstair.job.layer.LayerCount;
 import io.tokenstair.job.layer.ReportLayers;
 import io.tokenstair.job.request.AnalyseRequests;
 import io.tokenstair.job.request.RequestInput;
+import io.tokenstair.job.request.TokenRun;
 import io.tokenstair.job.rule.MakeFinding;
 import io.tokenstair.job.rule.RuleMatches;
 import io.tokenstair.job.sink.ArchiveSinks;
@@ -35,6 +36,7 @@ public final class AnalysisJob {
     private final List<BoundRule> rules;
     private final @Nullable Path rawArchive;
     private final @Nullable Path results;
+    private final boolean tokenRuns;
 
     /**
      * An analysis.
@@ -45,6 +47,29 @@ public final class AnalysisJob {
      * @param results where result tables go; null when the caller takes the streams of {@link Results}
      */
     public AnalysisJob(boolean sortedInput, List<BoundRule> rules, @Nullable Path rawArchive, @Nullable Path results) {
+        this(sortedInput, rules, rawArchive, results, false);
+    }
+
+    /**
+     * An analysis.
+     *
+     * @param sortedInput true in batch mode
+     * @param rules rules to match
+     * @param rawArchive where raw tables go; null when they are there already
+     * @param results where result tables go; null when the caller takes the streams of {@link Results}
+     * @param tokenRuns whether tokens of which there is nothing to say but their numbers come as {@link Results#runs}, not as rows; not
+     *     together with result tables, which are made of rows
+     */
+    public AnalysisJob(
+            boolean sortedInput,
+            List<BoundRule> rules,
+            @Nullable Path rawArchive,
+            @Nullable Path results,
+            boolean tokenRuns) {
+        if (tokenRuns && results != null) {
+            throw new IllegalArgumentException("Cannot write result tables without rows of tokens");
+        }
+        this.tokenRuns = tokenRuns;
         this.sortedInput = sortedInput;
         this.rules = List.copyOf(rules);
         this.rawArchive = rawArchive;
@@ -54,12 +79,14 @@ public final class AnalysisJob {
     /**
      * What the analysis says.
      *
-     * @param tokens every token once
+     * @param tokens every token once, but for those of the runs
+     * @param runs tokens of which there is nothing to say but their numbers, if they were asked for as runs; else none
      * @param findings of detectors and rules
      * @param milestones what the rules saw
      */
     public record Results(
             SingleOutputStreamOperator<TokenAnalysis> tokens,
+            DataStream<TokenRun> runs,
             DataStream<Finding> findings,
             DataStream<Milestone> milestones) {}
 
@@ -81,7 +108,7 @@ public final class AnalysisJob {
                 .uid("analyse-steps");
         SingleOutputStreamOperator<TokenAnalysis> tokens = steps.union(routed.getSideOutput(RouteRecords.OBSERVED))
                 .keyBy(input -> input.requestId, Types.STRING)
-                .process(new AnalyseRequests(), TypeInformation.of(TokenAnalysis.class))
+                .process(new AnalyseRequests(tokenRuns), TypeInformation.of(TokenAnalysis.class))
                 .name("analyse-requests")
                 .uid("analyse-requests");
         DataStream<Milestone> milestones = tokens.getSideOutput(AnalyseRequests.MILESTONES);
@@ -134,7 +161,7 @@ public final class AnalysisJob {
                     "step-analysis");
             sink(layers, ArchiveSinks.result(results, ResultTables.LAYER_REPORT, row -> null), "layer-report");
         }
-        return new Results(tokens, findings, milestones);
+        return new Results(tokens, tokens.getSideOutput(AnalyseRequests.RUNS), findings, milestones);
     }
 
     private static <R> void sink(DataStream<R> rows, FileSink<R> sink, String name) {

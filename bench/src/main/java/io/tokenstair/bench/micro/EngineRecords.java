@@ -11,6 +11,7 @@ import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.request.RequestOutput;
+import io.tokenstair.job.request.TokenRun;
 import io.tokenstair.job.step.EngineOutput;
 import io.tokenstair.job.step.EngineState;
 import io.tokenstair.job.step.EngineTimeline;
@@ -120,6 +121,11 @@ final class EngineRecords {
             @Override
             public void token(TokenAnalysis token) {
                 hole.consume(token);
+            }
+
+            @Override
+            public void tokens(TokenRun run) {
+                hole.consume(run);
             }
 
             @Override

@@ -42,8 +42,26 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
     public static final OutputTag<Milestone> MILESTONES =
             new OutputTag<>("milestones", TypeInformation.of(Milestone.class));
 
+    /** Tokens of which there is nothing to say but their numbers, when rows of them are not wanted. */
+    public static final OutputTag<TokenRun> RUNS = new OutputTag<>("runs", TokenRunTypeInfo.INSTANCE);
+
+    private final boolean runs;
     private transient ValueState<RequestBuffer> bufferState;
     private transient ValueState<RequestState> requestState;
+
+    /** Says a row for every token. */
+    public AnalyseRequests() {
+        this(false);
+    }
+
+    /**
+     * Analyses requests.
+     *
+     * @param runs whether tokens of which there is nothing to say but their numbers come as {@link #RUNS}, not as rows
+     */
+    public AnalyseRequests(boolean runs) {
+        this.runs = runs;
+    }
 
     @Override
     public void open(OpenContext context) {
@@ -97,7 +115,7 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
         if (request == null) {
             request = new RequestState();
         }
-        RequestLife life = new RequestLife(context.getCurrentKey(), request, new Shipping(context, out));
+        RequestLife life = new RequestLife(context.getCurrentKey(), request, new Shipping(context, out, runs));
         List<RequestInput> due = new ArrayList<>();
         List<RequestInput> later = new ArrayList<>();
         for (RequestInput input : buffer.inputs) {
@@ -146,9 +164,13 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
         private final KeyedProcessFunction<String, RequestInput, TokenAnalysis>.Context context;
         private final Collector<TokenAnalysis> out;
 
+        private final boolean runs;
+
         Shipping(
                 KeyedProcessFunction<String, RequestInput, TokenAnalysis>.Context context,
-                Collector<TokenAnalysis> out) {
+                Collector<TokenAnalysis> out,
+                boolean runs) {
+            this.runs = runs;
             this.context = context;
             this.out = out;
         }
@@ -156,6 +178,15 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
         @Override
         public void token(TokenAnalysis token) {
             out.collect(token);
+        }
+
+        @Override
+        public void tokens(TokenRun run) {
+            if (runs) {
+                context.output(RUNS, run);
+            } else {
+                run.forEach(out::collect);
+            }
         }
 
         @Override

@@ -32,9 +32,14 @@ final class Delivery {
         this.gaps = gaps;
     }
 
+    /** Whether tokens wait for the chunks that brought them. */
+    static boolean pairs(LifetimeState lifetime) {
+        return lifetime.observed() && !lifetime.observersOverlap;
+    }
+
     /** Takes a token that an engine made. */
     void produced(LifetimeState lifetime, SequenceLife sequence, PendingToken token) {
-        if (lifetime.observed() && !lifetime.observersOverlap) {
+        if (pairs(lifetime)) {
             sequence.undelivered.add(token);
             match(lifetime, sequence);
         } else {

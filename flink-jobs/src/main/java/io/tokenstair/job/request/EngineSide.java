@@ -20,11 +20,17 @@ final class EngineSide {
     private static final int MAX_ENGINES = 31;
     private static final int MAX_ALIASES = 64;
 
+    /** A longer gap would not fit the sums of growth, and is none of it. */
+    private static final long LONGEST_GROWTH_NANOS = 100_000_000_000L;
+
     private final String requestId;
     private final RequestOutput output;
     private final Delivery delivery;
+    private final TokenRows rows;
+    private final Plain plain = new Plain();
 
-    EngineSide(String requestId, RequestOutput output, Delivery delivery) {
+    EngineSide(String requestId, RequestOutput output, Delivery delivery, TokenRows rows) {
+        this.rows = rows;
         this.requestId = requestId;
         this.output = output;
         this.delivery = delivery;
@@ -180,30 +186,170 @@ final class EngineSide {
         }
         sequence.engineClockId = batch.clockId;
         sequence.residentNanosPerToken = batch.residentNanosPerToken;
+        boolean unseen = !lifetime.warmup && !Delivery.pairs(lifetime);
         TokenRow row = new TokenRow();
         int at = batch.rowsFrom;
+        int runFrom = -1;
         for (int i = 0; i < batch.count; i++) {
             at = row.read(batch.rows, at);
-            PendingToken token = new PendingToken();
-            token.tokenIndex = row.tokenIndex;
-            token.engineId = batch.name.engineId;
-            token.stepId = row.stepId;
-            token.endNanos = row.endNanos;
-            token.producedEpochNanos = orNull(row.epochNanos);
-            token.boundNanos = orNull(row.boundNanos);
-            token.gapBasis = "produced";
-            token.gapNanos = orNull(row.gapNanos);
-            token.expectedNanos = orNull(row.expectedNanos);
-            token.referenceNanos = orNull(row.referenceNanos);
-            token.contextTokens = row.contextTokens;
-            token.batchSequences = row.batchSequences;
-            token.flags = row.flags;
-            token.partMask = row.partMask;
-            token.partNanos = Arrays.copyOf(row.partNanos, row.partCount);
-            token.slow = batch.slowAt(i);
-            produced(lifetime, sequence, token, row.coarseEpochMillis);
+            if (unseen && isPlain(sequence, row)) {
+                if (runFrom < 0) {
+                    runFrom = i;
+                    plain.begin();
+                }
+                if (row.tokenIndex >= TokenRows.FIRST_HELD_UNTIL) {
+                    rows.release(lifetime, sequence);
+                }
+                plain(lifetime, sequence, batch, row);
+                continue;
+            }
+            if (runFrom >= 0) {
+                plain.end(sequence);
+                rows.run(lifetime, sequence, batch, runFrom, i);
+                runFrom = -1;
+            }
+            produced(lifetime, sequence, pending(batch, row, batch.slowAt(i)), row.coarseEpochMillis);
+        }
+        if (runFrom >= 0) {
+            plain.end(sequence);
+            rows.run(lifetime, sequence, batch, runFrom, batch.count);
         }
     }
+
+    /** A token of a batch on its way out. */
+    static PendingToken pending(TokenBatch batch, TokenRow row, @Nullable SlowToken slow) {
+        PendingToken token = new PendingToken();
+        token.tokenIndex = row.tokenIndex;
+        token.engineId = batch.name.engineId;
+        token.stepId = row.stepId;
+        token.endNanos = row.endNanos;
+        token.producedEpochNanos = orNull(row.epochNanos);
+        token.boundNanos = orNull(row.boundNanos);
+        token.gapBasis = "produced";
+        token.gapNanos = orNull(row.gapNanos);
+        token.expectedNanos = orNull(row.expectedNanos);
+        token.referenceNanos = orNull(row.referenceNanos);
+        token.contextTokens = row.contextTokens;
+        token.batchSequences = row.batchSequences;
+        token.flags = row.flags;
+        token.partMask = row.partMask;
+        token.partNanos = Arrays.copyOf(row.partNanos, row.partCount);
+        token.slow = slow;
+        return token;
+    }
+
+    // ---- tokens of which there is nothing to say but their numbers
+
+    /** What tokens of a run leave behind at its end: sums and last values, so that nothing is boxed per token. */
+    private static final class Plain {
+        private long lastEndNanos;
+        private long firstEpochNanos;
+        private long lastEpochNanos;
+        private long lastBoundNanos;
+        private long offsetNanos;
+        private int flags;
+        private long gapSumNanos;
+        private int count;
+
+        void begin() {
+            firstEpochNanos = TokenBatch.ABSENT;
+            lastEpochNanos = TokenBatch.ABSENT;
+            flags = 0;
+            gapSumNanos = 0;
+            count = 0;
+        }
+
+        void add(TokenRow row) {
+            lastEndNanos = row.endNanos;
+            if (row.epochNanos != TokenBatch.ABSENT) {
+                offsetNanos = row.epochNanos - row.endNanos;
+                lastBoundNanos = row.boundNanos;
+                lastEpochNanos = row.epochNanos;
+                firstEpochNanos = firstEpochNanos == TokenBatch.ABSENT ? row.epochNanos : firstEpochNanos;
+            }
+            flags |= row.flags;
+            gapSumNanos += row.gapNanos;
+            count++;
+        }
+
+        void end(SequenceLife sequence) {
+            sequence.tokenCount += count;
+            sequence.lastEndNanos = lastEndNanos;
+            if (lastEpochNanos != TokenBatch.ABSENT) {
+                sequence.epochOffsetNanos = offsetNanos;
+                sequence.boundNanos = orNull(lastBoundNanos);
+                if (sequence.fromEpochNanos == null) {
+                    sequence.fromEpochNanos = firstEpochNanos;
+                }
+                sequence.toEpochNanos = lastEpochNanos;
+            }
+            sequence.hostCovered |= (flags & TokenBatch.HOST_COVERED) != 0;
+            sequence.kvReported |= (flags & TokenBatch.KV_REPORTED) != 0;
+            sequence.gapSumNanos += gapSumNanos;
+            sequence.gapCount += count;
+        }
+    }
+
+    private static boolean isPlain(SequenceLife sequence, TokenRow row) {
+        return row.tokenIndex == sequence.nextTokenIndex
+                && row.tokenIndex > 0
+                && row.gapNanos != TokenBatch.ABSENT
+                && (row.flags & (TokenBatch.SLOW | TokenBatch.SEVERAL | TokenBatch.RECOMPUTED)) == 0;
+    }
+
+    /** The same as {@link #produced} and {@link #watch}, for a token that is plain. */
+    private void plain(LifetimeState lifetime, SequenceLife sequence, TokenBatch batch, TokenRow row) {
+        plain.add(row);
+        sequence.nextTokenIndex = row.tokenIndex + 1;
+        sequence.nextSentIndex = Math.max(sequence.nextSentIndex, row.tokenIndex + 1);
+        if (row.contextTokens >= 2 * sequence.contextMark) {
+            while (row.contextTokens >= 2 * sequence.contextMark) {
+                sequence.contextMark *= 2;
+            }
+            tokenMilestone(
+                    MilestoneKind.CONTEXT_EXPANDED,
+                    lifetime,
+                    sequence,
+                    pending(batch, row, null),
+                    row.coarseEpochMillis,
+                    List.of());
+        }
+        if (row.expectedNanos != TokenBatch.ABSENT) {
+            Rise rise = StaircaseDetector.COMPACT.accept(
+                    sequence.staircase,
+                    row.tokenIndex,
+                    row.gapNanos,
+                    row.expectedNanos,
+                    (row.flags & TokenBatch.KV_EVENT) != 0 ? 1 : 0);
+            if (rise != null) {
+                tokenMilestone(
+                        MilestoneKind.TPOT_STEP_UP,
+                        lifetime,
+                        sequence,
+                        pending(batch, row, null),
+                        row.coarseEpochMillis,
+                        List.of());
+            }
+        }
+        if (row.gapNanos < LONGEST_GROWTH_NANOS) {
+            grow(sequence, row.contextTokens, row.gapNanos);
+        }
+    }
+
+    private static void grow(SequenceLife sequence, int contextTokens, long gapNanos) {
+        long x = contextTokens;
+        long y = gapNanos / 1_000;
+        sequence.growthCount++;
+        sequence.growthX += x;
+        sequence.growthY += y;
+        sequence.growthXx += x * x;
+        sequence.growthXy += x * y;
+        sequence.growthYy += y * y;
+        sequence.growthLeastContext = Math.min(sequence.growthLeastContext, contextTokens);
+        sequence.growthMostContext = Math.max(sequence.growthMostContext, contextTokens);
+    }
+
+    // ---- whose tokens they are
 
     /**
      * Whether tokens of this engine are the sequence's. A second engine takes over after the first token at most, and says that one
@@ -317,17 +463,8 @@ final class EngineSide {
             }
         }
         boolean ordinary = slow == null || slow.cause.equals(Cause.CONTEXT_GROWTH.name());
-        if (token.tokenIndex > 0 && ordinary && token.contextTokens != null && token.gapNanos < 100_000_000_000L) {
-            long x = token.contextTokens;
-            long y = token.gapNanos / 1_000;
-            sequence.growthCount++;
-            sequence.growthX += x;
-            sequence.growthY += y;
-            sequence.growthXx += x * x;
-            sequence.growthXy += x * y;
-            sequence.growthYy += y * y;
-            sequence.growthLeastContext = Math.min(sequence.growthLeastContext, token.contextTokens);
-            sequence.growthMostContext = Math.max(sequence.growthMostContext, token.contextTokens);
+        if (token.tokenIndex > 0 && ordinary && token.contextTokens != null && token.gapNanos < LONGEST_GROWTH_NANOS) {
+            grow(sequence, token.contextTokens, token.gapNanos);
         }
     }
 

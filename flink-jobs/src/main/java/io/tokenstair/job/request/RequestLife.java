@@ -1,6 +1,7 @@
 package io.tokenstair.job.request;
 
 import io.tokenstair.job.step.TokenBatch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The life of one request id. Fed in {@link RequestInput#ORDER}, it joins what observers and engines say, sends every token once,
@@ -26,6 +27,9 @@ public final class RequestLife {
     private final EngineSide engines;
     private final RequestClosing closing;
 
+    /** The last tokens, for the name of the next ones. */
+    private @Nullable TokenBatch lastBatch;
+
     /** A life over its state. */
     public RequestLife(String requestId, RequestState state, RequestOutput output) {
         this.state = state;
@@ -33,17 +37,18 @@ public final class RequestLife {
         Delivery delivery = new Delivery(rows, new DeliveryJudge(rows), new StreamGaps(rows));
         this.lifetimes = new Lifetimes(state);
         this.observers = new ObserverSide(requestId, state, lifetimes, delivery);
-        this.engines = new EngineSide(requestId, output, delivery);
+        this.engines = new EngineSide(requestId, output, delivery, rows);
         this.closing = new RequestClosing(requestId, state, output, delivery, rows);
     }
 
     /** Takes the next input. */
     public void accept(RequestInput input) {
         closeBefore(input.coarseEpochMillis);
-        TokenBatch batch = input.tokens();
+        TokenBatch batch = input.tokens(lastBatch);
         if (input.event != null) {
             observers.observed(input.coarseEpochMillis, input.event);
         } else if (batch != null) {
+            lastBatch = batch;
             LifetimeState lifetime = lifetimes.of(batch.name);
             touch(lifetime, input.coarseEpochMillis);
             engines.tokens(lifetime, Lifetimes.sequence(lifetime, batch.name.promptIndex, batch.name.choice), batch);

@@ -10,6 +10,11 @@ public interface RequestOutput {
     /** A token, once. */
     void token(TokenAnalysis token);
 
+    /** Tokens of which there is nothing to say but their numbers, each once. */
+    default void tokens(TokenRun run) {
+        run.forEach(this::token);
+    }
+
     /** A sequence, when it closes. */
     void request(RequestAnalysis request);
 

@@ -12,7 +12,7 @@ import java.util.List;
 /** Makes the row of a token and sends it, once. */
 final class TokenRows {
     /** Token index at which a held first token is sent. */
-    private static final int FIRST_HELD_UNTIL = 32;
+    static final int FIRST_HELD_UNTIL = 32;
 
     /** What a token may miss: number 1 the steps, 2 core records, 4 the client, and their sums. */
     private static final List<List<String>> MISSING_LAYERS = missingLayers();
@@ -70,9 +70,31 @@ final class TokenRows {
         }
     }
 
+    /** Sends rows of a batch of which there is nothing to say but their numbers. */
+    void run(LifetimeState lifetime, SequenceLife sequence, TokenBatch batch, int fromRow, int toRow) {
+        output.tokens(new TokenRun(
+                requestId, lifetime.ordinal, Lifetimes.sequenceIndex(lifetime, sequence), batch, fromRow, toRow));
+    }
+
     private TokenAnalysis row(LifetimeState lifetime, SequenceLife sequence, PendingToken token) {
+        return row(
+                requestId,
+                lifetime.ordinal,
+                Lifetimes.sequenceIndex(lifetime, sequence),
+                lifetime.observed() && !lifetime.observersOverlap,
+                token.tokenIndex == 0 && isPrefixLost(sequence),
+                token);
+    }
+
+    /**
+     * The row of a token.
+     *
+     * @param observed whether an observer says when it was delivered
+     * @param miss whether it is the first one after a prefix was lost
+     */
+    static TokenAnalysis row(
+            String requestId, int lifetime, int sequenceIndex, boolean observed, boolean miss, PendingToken token) {
         SlowToken slow = token.slow;
-        boolean miss = token.tokenIndex == 0 && isPrefixLost(sequence);
         TokenState tokenState;
         boolean stepsLost = token.stepId == null || token.gapNanos == null;
         if (stepsLost) {
@@ -89,12 +111,11 @@ final class TokenRows {
             tokenState = TokenState.STALLED;
         }
         boolean cores = stepsLost || (token.flags & (TokenBatch.HOST_COVERED | TokenBatch.SEVERAL)) != 0;
-        List<String> missing = MISSING_LAYERS.get(
-                (stepsLost ? 1 : 0) + (cores ? 0 : 2) + (lifetime.observed() && !lifetime.observersOverlap ? 0 : 4));
+        List<String> missing = MISSING_LAYERS.get((stepsLost ? 1 : 0) + (cores ? 0 : 2) + (observed ? 0 : 4));
         return new TokenAnalysis(
                 requestId,
-                lifetime.ordinal,
-                Lifetimes.sequenceIndex(lifetime, sequence),
+                lifetime,
+                sequenceIndex,
                 token.tokenIndex,
                 token.engineId,
                 token.stepId,
