@@ -34,6 +34,8 @@ import org.jspecify.annotations.Nullable;
 public final class FleetRun {
     private static final String TOKENS = "tokens";
     private static final String SLOW = "slow-tokens";
+    private static final String RUN_TOKENS = "run-tokens";
+    private static final String SLOW_RUNS = "slow-runs";
 
     private final Fleet fleet;
     private final int parallelism;
@@ -72,7 +74,8 @@ public final class FleetRun {
         long wallNanos = System.nanoTime() - wallStart.get();
         long cpuNanos = system.getProcessCpuTime() - cpuStart.get();
         long archiveBytes = deleted(archive);
-        return new Measurement(counted(result, TOKENS), counted(result, SLOW), wallNanos, cpuNanos, archiveBytes);
+        return new Measurement(
+                counted(result, TOKENS) + counted(result, RUN_TOKENS), counted(result, SLOW), wallNanos, cpuNanos, archiveBytes);
     }
 
     private DataStream<RawRecord> records(StreamExecutionEnvironment environment) {
@@ -107,7 +110,7 @@ public final class FleetRun {
                 said.tokens().filter(new CountAndDrop<>(TOKENS, token -> token.cause() != null, SLOW));
         drop(tokens, "tokens");
         if (results == null) {
-            drop(said.runs().filter(new CountAndDrop<>(TOKENS, TokenRun::count, run -> false, SLOW)), "runs");
+            drop(said.runs().filter(new CountAndDrop<>(RUN_TOKENS, TokenRun::count, run -> false, SLOW_RUNS)), "runs");
         }
         DataStream<Finding> findings = said.findings();
         findings.sinkTo(new DiscardingSink<>()).name("drop-findings").uid("drop-findings");
