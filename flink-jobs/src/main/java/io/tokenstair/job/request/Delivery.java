@@ -101,6 +101,9 @@ final class Delivery {
     /** Sends a token with its delivery; false where a chunk that brought it may still come. */
     private boolean deliver(LifetimeState lifetime, SequenceLife sequence, PendingToken token, boolean atOnce) {
         ObserverStream deliverer = lifetime.deliverer();
+        if (!atOnce && awaitsItsEngine(sequence, token, deliverer)) {
+            return false;
+        }
         Known atClient = find(lifetime, sequence, lifetime.client, deliverer, token.tokenIndex);
         Known atGateway = find(lifetime, sequence, lifetime.gateway, deliverer, token.tokenIndex);
         if (!atOnce && (atClient == Known.MAY_COME || atGateway == Known.MAY_COME)) {
@@ -122,6 +125,12 @@ final class Delivery {
             rows.send(lifetime, sequence, token);
         }
         return true;
+    }
+
+    /** The first token waits for the second: the engine that makes that one may make the first anew. */
+    private static boolean awaitsItsEngine(
+            SequenceLife sequence, PendingToken token, @Nullable ObserverStream deliverer) {
+        return token.tokenIndex == 0 && sequence.nextTokenIndex == 1 && deliverer != null && !deliverer.completed;
     }
 
     private Known find(

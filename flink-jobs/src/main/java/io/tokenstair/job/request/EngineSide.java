@@ -361,8 +361,7 @@ final class EngineSide {
         }
         if (sequence.makingEngine >= 0 && sequence.makingEngine != engine) {
             if (sequence.nextTokenIndex > 1) {
-                // Two attempts under one name: whose tokens the client got is not known.
-                lifetime.enginesOverlap = true;
+                // The first token of the engine that handed over, late.
                 return false;
             }
             if (batch.count > 0 && batch.firstTokenIndex() == 0) {

@@ -2,6 +2,7 @@ package io.tokenstair.job.request;
 
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.SequenceName;
+import io.tokenstair.job.step.TokenBatch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,10 +24,35 @@ final class Lifetimes {
         return lifetime;
     }
 
-    /** The use of the id that tokens of this name belong to. */
-    LifetimeState of(SequenceName name) {
+    private LifetimeState of(SequenceName name) {
         LifetimeState known = known(name);
         return known != null ? known : fresh(name);
+    }
+
+    /** The use of the id that tokens belong to. Two engines that both make more than the first token are two attempts. */
+    LifetimeState of(TokenBatch batch) {
+        LifetimeState lifetime = of(batch.name);
+        SequenceLife sequence = existing(lifetime, batch.name);
+        if (sequence == null || lifetime.enginesOverlap) {
+            return lifetime;
+        }
+        int engine = sequence.engines.indexOf(batch.name.engineId);
+        boolean another = engine >= 0
+                && sequence.makingEngine >= 0
+                && sequence.makingEngine != engine
+                && sequence.nextTokenIndex > 1
+                && (batch.count > 1 || batch.firstTokenIndex() > 0);
+        if (!another) {
+            return lifetime;
+        }
+        LifetimeState attempt = with(newLifetime(), batch.name);
+        SequenceLife moved = sequence(attempt, batch.name.promptIndex, batch.name.choice);
+        moved.promptTokens = sequence.promptTokens;
+        moved.priority = sequence.priority;
+        moved.engines.add(batch.name.engineId);
+        moved.finishedEngines = sequence.finishedOn(engine) ? 1 : 0;
+        sequence.remove(engine);
+        return attempt;
     }
 
     /** The use of the id that a fact belongs to. */
@@ -38,7 +64,17 @@ final class Lifetimes {
         };
     }
 
+    /** The last use that knows the name, of those that its engine has a part in, else of all. */
     private @Nullable LifetimeState known(SequenceName name) {
+        for (int i = state.open.size() - 1; i >= 0; i--) {
+            LifetimeState lifetime = state.open.get(i);
+            if (knows(lifetime, name)) {
+                SequenceLife sequence = existing(lifetime, name);
+                if (sequence != null && sequence.engines.contains(name.engineId)) {
+                    return lifetime;
+                }
+            }
+        }
         for (int i = state.open.size() - 1; i >= 0; i--) {
             if (knows(state.open.get(i), name)) {
                 return state.open.get(i);

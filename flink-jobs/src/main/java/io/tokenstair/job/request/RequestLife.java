@@ -49,7 +49,7 @@ public final class RequestLife {
             observers.observed(input.coarseEpochMillis, input.event);
         } else if (batch != null) {
             lastBatch = batch;
-            LifetimeState lifetime = lifetimes.of(batch.name);
+            LifetimeState lifetime = lifetimes.of(batch);
             touch(lifetime, input.coarseEpochMillis);
             engines.tokens(lifetime, Lifetimes.sequence(lifetime, batch.name.promptIndex, batch.name.choice), batch);
         } else if (input.fact != null) {

@@ -145,6 +145,14 @@ public class SequenceLife {
         return (finishedEngines & 1 << engine) != 0;
     }
 
+    /** Forgets an engine whose part this is not. */
+    void remove(int engine) {
+        engines.remove(engine);
+        int below = (1 << engine) - 1;
+        finishedEngines = (finishedEngines & below) | (finishedEngines >>> 1 & ~below);
+        makingEngine = makingEngine > engine ? makingEngine - 1 : makingEngine;
+    }
+
     ChunkQueue chunks(String observer) {
         return observer.equals(LifetimeState.CLIENT) ? clientChunks : gatewayChunks;
     }

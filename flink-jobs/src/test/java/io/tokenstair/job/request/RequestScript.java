@@ -26,6 +26,7 @@ public final class RequestScript {
     private long sequence;
     private int chunkIndex;
     private boolean undated;
+    private String clockId = EngineScript.CLOCK;
 
     /** What a client sees of this request. */
     public RequestScript(String requestId) {
@@ -77,6 +78,23 @@ public final class RequestScript {
                         List.of(new Chunk(sequenceIndex, chunkIndex++, firstToken, tokens, 200, nanos, finish))));
     }
 
+    /** A chunk with one token as a gateway saw it: arrival, write start, write end. */
+    public RequestScript through(int token, long arrivedNanos, @Nullable Long startNanos, @Nullable Long endNanos) {
+        return observed(
+                arrivedNanos,
+                new ChunkDelivered(
+                        observer,
+                        requestId,
+                        List.of(new Chunk(
+                                0, chunkIndex++, token, 1, 200, arrivedNanos, Finish.NONE, startNanos, endNanos))));
+    }
+
+    /** Its stamps are of this clock. */
+    public RequestScript clock(String id) {
+        clockId = id;
+        return this;
+    }
+
     /** Every token that the engine made for a sequence arrives so long after its step. */
     public RequestScript delivered(Told told, int sequenceIndex, String engineName, long delayNanos) {
         told.tokens().stream()
@@ -99,8 +117,8 @@ public final class RequestScript {
     /** Something else that an observer saw. */
     public RequestScript observed(long nanos, Event event) {
         long coarse = undated ? Long.MAX_VALUE : EngineScript.coarseEpochMillis(nanos);
-        EventHeader header = new EventHeader(
-                observer, 1, sequence, EngineScript.CLOCK, nanos, undated ? null : Long.valueOf(coarse));
+        EventHeader header =
+                new EventHeader(observer, 1, sequence, clockId, nanos, undated ? null : Long.valueOf(coarse));
         LoggedEvent logged = new LoggedEvent(header, event);
         events.add(logged);
         inputs.add(RequestInput.observed(requestId, coarse, observer, 1, sequence++, EventCodec.encode(logged)));
