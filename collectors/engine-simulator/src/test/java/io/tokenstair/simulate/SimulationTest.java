@@ -19,6 +19,8 @@ import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.StreamStalled;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -38,12 +40,16 @@ class SimulationTest {
         Simulation first = Simulation.run(scenario, 3, REQUESTS, Layers.ALL);
         Simulation second = Simulation.run(scenario, 3, REQUESTS, Layers.ALL);
 
-        assertThat(second.events()).hasSameSizeAs(first.events());
+        List<Integer> different = new ArrayList<>();
         for (int i = 0; i < first.events().size(); i++) {
             byte[] bytes = EventCodec.encode(first.events().get(i));
-            assertThat(EventCodec.encode(second.events().get(i))).isEqualTo(bytes);
-            assertThat(EventCodec.decode(bytes)).isEqualTo(first.events().get(i));
+            if (!Arrays.equals(EventCodec.encode(second.events().get(i)), bytes)
+                    || !EventCodec.decode(bytes).equals(first.events().get(i))) {
+                different.add(i);
+            }
         }
+        assertThat(second.events()).hasSameSizeAs(first.events());
+        assertThat(different).isEmpty();
         assertThat(second.tokens()).isEqualTo(first.tokens());
         assertThat(second.staircases()).isEqualTo(first.staircases());
         assertThat(second.faults()).isEqualTo(first.faults());
@@ -84,24 +90,32 @@ class SimulationTest {
             }
         }
         long lastEnd = Long.MIN_VALUE;
+        List<String> broken = new ArrayList<>();
         for (StepCompleted step : steps.values()) {
             SequenceRows rows = step.rows();
             long scheduled = 0;
             for (int i = 0; i < rows.count(); i++) {
                 scheduled += rows.scheduledTokens(i);
                 if (rows.tokenCount(i) > 0) {
-                    assertThat(rows.firstTokenIndex(i)).isEqualTo(made.getOrDefault(rows.requestHandle(i), 0));
+                    check(
+                            broken,
+                            step,
+                            "the next token",
+                            rows.firstTokenIndex(i) == made.getOrDefault(rows.requestHandle(i), 0));
                     made.merge(rows.requestHandle(i), rows.tokenCount(i), Integer::sum);
                 }
             }
-            assertThat(scheduled).isBetween(1L, (long) settings.tokenBudgetTokens);
-            assertThat(scheduled).isEqualTo(step.decodeTokens() + step.prefillTokens() + step.recomputeTokens());
-            assertThat(step.runningCount()).isBetween(rows.count(), settings.maxSequences);
-            assertThat(step.kvUsedBlocksCount()).isBetween(0L, (long) settings.kvBlocks);
-            assertThat(step.updateEndNanos()).isGreaterThan(lastEnd);
-            assertThat(step.scheduleStartNanos()).isLessThanOrEqualTo(step.updateStartNanos());
+            long counted = step.decodeTokens() + step.prefillTokens() + step.recomputeTokens();
+            check(broken, step, "the budget", scheduled >= 1 && scheduled <= settings.tokenBudgetTokens);
+            check(broken, step, "its counts", scheduled == counted);
+            check(broken, step, "seats", step.runningCount() <= settings.maxSequences);
+            check(broken, step, "its rows", step.runningCount() >= rows.count());
+            check(broken, step, "blocks", step.kvUsedBlocksCount() <= settings.kvBlocks);
+            check(broken, step, "the order of steps", step.updateEndNanos() > lastEnd);
+            check(broken, step, "the order in a step", step.scheduleStartNanos() <= step.updateStartNanos());
             lastEnd = step.updateEndNanos();
         }
+        assertThat(broken).isEmpty();
         long tokens = run.events().stream()
                 .map(LoggedEvent::event)
                 .filter(RequestFinished.class::isInstance)
@@ -109,6 +123,12 @@ class SimulationTest {
                 .sum();
         assertThat(made.values().stream().mapToLong(Integer::longValue).sum()).isEqualTo(tokens);
         assertThat(run.tokens()).hasSize((int) tokens);
+    }
+
+    private static void check(List<String> broken, StepCompleted step, String what, boolean holds) {
+        if (!holds) {
+            broken.add("step " + step.stepId() + " breaks " + what);
+        }
     }
 
     @Test
