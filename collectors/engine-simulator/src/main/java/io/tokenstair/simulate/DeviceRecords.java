@@ -14,6 +14,11 @@ final class DeviceRecords {
     private static final String RUNTIME_COLLECTOR = "sim-runtime";
     private static final String STREAM = "7";
     private static final int LAYERS = 32;
+    private static final long KV_HEADS = 8;
+    private static final long GEMM_TILE_TOKENS = 64;
+    private static final long GEMM_TILE_COLUMNS = 32;
+    private static final long GEMM_SHARED_BYTES = 213_000;
+    private static final long ATTENTION_SHARED_BYTES = 82_000;
     private static final long SM_CLOCK_HERTZ = 1_980_000_000L;
     private static final long MEMORY_CLOCK_HERTZ = 2_619_000_000L;
     private static final long DEVICE_EVERY_NANOS = 100_000_000L;
@@ -53,16 +58,56 @@ final class DeviceRecords {
     private void kernels(StepRun step, long collectiveWait) {
         long at = step.modelStartNanos;
         String graph = step.graphMode == StepCost.GraphMode.FULL ? "graph-" + StepLaw.padded(step.work.rows()) : null;
-        at = kernel(step, graph, at, "sm90_xmma_gemm_bf16", "gemm", step.cost.gemmNanos(), 4 * LAYERS + 1);
-        at = kernel(step, graph, at, "flash_fwd_splitkv_kernel", "attention", step.cost.attentionNanos(), LAYERS);
-        at = kernel(step, graph, at, "fused_add_rms_norm_kernel", "other", step.cost.otherNanos(), 4 * LAYERS);
+        long tokens = StepLaw.padded(step.work.rows()) + step.tokens(false, false) + step.tokens(false, true);
+        long tiles = (tokens + GEMM_TILE_TOKENS - 1) / GEMM_TILE_TOKENS * GEMM_TILE_COLUMNS;
+        at = kernel(
+                step,
+                graph,
+                at,
+                "sm90_xmma_gemm_bf16",
+                "gemm",
+                step.cost.gemmNanos(),
+                4 * LAYERS + 1,
+                tiles,
+                GEMM_SHARED_BYTES);
+        at = kernel(
+                step,
+                graph,
+                at,
+                "flash_fwd_splitkv_kernel",
+                "attention",
+                step.cost.attentionNanos(),
+                LAYERS,
+                KV_HEADS * tokens,
+                ATTENTION_SHARED_BYTES);
+        at = kernel(
+                step,
+                graph,
+                at,
+                "fused_add_rms_norm_kernel",
+                "other",
+                step.cost.otherNanos(),
+                4 * LAYERS,
+                tokens,
+                null);
         if (settings.tensorParallelCount > 1) {
-            kernel(step, graph, at, "ncclDevKernel_AllReduce", "collective", 120_000 + collectiveWait, 2 * LAYERS);
+            kernel(step, graph, at, "ncclDevKernel_AllReduce", "collective", 120_000 + collectiveWait,
+                    2 * LAYERS,
+                    null,
+                    null);
         }
     }
 
     private long kernel(
-            StepRun step, @Nullable String graph, long at, String name, String kernelClass, long nanos, int launches) {
+            StepRun step,
+            @Nullable String graph,
+            long at,
+            String name,
+            String kernelClass,
+            long nanos,
+            int launches,
+            @Nullable Long grid,
+            @Nullable Long sharedBytes) {
         // The device's timer ticks: so does the sum of many kernels, a little.
         long ticked = Math.max(32, nanos / 32 * 32);
         log.add(
@@ -78,8 +123,8 @@ final class DeviceRecords {
                         kernelClass,
                         hosts.device.read(at),
                         ticked,
-                        null,
-                        null,
+                        grid,
+                        sharedBytes,
                         graph,
                         launches));
         return at + nanos;

@@ -435,7 +435,9 @@ final class Engine {
             accountUntil(sequence, row, begin);
         }
         addFaults(step, sequence);
-        long total = step.cost.totalNanos();
+        // What work costs is its price on an undisturbed device; what a fault makes of it is the fault's.
+        StepCost.Conditions calm = step.conditions.undisturbed();
+        long total = StepCost.of(step.work, calm).totalNanos();
         // Without each other sequence's prompt, or its recomputation; then without its own.
         StepWork rest = step.work;
         long prefill = 0;
@@ -445,8 +447,8 @@ final class Engine {
                 continue;
             }
             StepWork less = rest.without(other, true);
-            long nanos = StepCost.of(rest, step.conditions).totalNanos()
-                    - StepCost.of(less, step.conditions).totalNanos();
+            long nanos = StepCost.of(rest, calm).totalNanos()
+                    - StepCost.of(less, calm).totalNanos();
             if (other.recomputes()) {
                 recompute += nanos;
             } else {
@@ -460,8 +462,8 @@ final class Engine {
         if (!row.decodes()) {
             StepWork less = rest.without(row, false);
             own = row.yields()
-                    ? StepCost.of(rest, step.conditions).totalNanos()
-                            - StepCost.of(less, step.conditions).totalNanos()
+                    ? StepCost.of(rest, calm).totalNanos()
+                            - StepCost.of(less, calm).totalNanos()
                     : total - prefill - recompute;
             rest = less;
             if (row.recomputes()) {
@@ -471,14 +473,13 @@ final class Engine {
             }
         }
         if (row.yields() && usual.known()) {
-            StepCost.Conditions graphs = step.conditions.withGraphs();
             StepWork usualBatch = new StepWork(usual.batch(), rest.residentTokens(), 0, 0, 0);
             StepWork usualWork = new StepWork(usual.batch(), usual.residentTokens(), 0, 0, 0);
-            long afterBatch = StepCost.of(usualBatch, graphs).totalNanos();
-            sequence.add(Cause.BATCH_GROWTH, StepCost.of(rest, graphs).totalNanos() - afterBatch);
+            long afterBatch = StepCost.of(usualBatch, calm).totalNanos();
+            sequence.add(Cause.BATCH_GROWTH, StepCost.of(rest, calm).totalNanos() - afterBatch);
             sequence.add(
                     Cause.CONTEXT_GROWTH,
-                    afterBatch - StepCost.of(usualWork, graphs).totalNanos());
+                    afterBatch - StepCost.of(usualWork, calm).totalNanos());
         }
         sequence.accountedNanos = step.updateEndNanos;
     }

@@ -40,6 +40,11 @@ record StepCost(
             return new Conditions(noise, thermal, 1, 0, eager, maxGraphBatch);
         }
 
+        /** No fault; the same noise. */
+        Conditions undisturbed() {
+            return new Conditions(noise, 1, 1, 0, false, StepLaw.MOST_GRAPH_BATCH);
+        }
+
         Conditions withGraphs() {
             return new Conditions(noise, thermal, kernel, stair, false, StepLaw.MOST_GRAPH_BATCH);
         }
