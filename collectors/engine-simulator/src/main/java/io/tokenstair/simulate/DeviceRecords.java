@@ -91,7 +91,13 @@ final class DeviceRecords {
                 tokens,
                 null);
         if (settings.tensorParallelCount > 1) {
-            kernel(step, graph, at, "ncclDevKernel_AllReduce", "collective", 120_000 + collectiveWait,
+            kernel(
+                    step,
+                    graph,
+                    at,
+                    "ncclDevKernel_AllReduce",
+                    "collective",
+                    120_000 + collectiveWait,
                     2 * LAYERS,
                     null,
                     null);

@@ -23,6 +23,20 @@ public enum Scenario {
             stairs(settings, stream, 3, 7_000);
         }
     },
+    CONTEXT_STAIRCASE(
+            "Long answers see their blocks go to a slower tier, again and again: token time rises in levels",
+            60,
+            Cause.KERNEL_SLOW) {
+        @Override
+        void shape(Settings settings, RandomStream stream) {
+            settings.requestsPerSecond = 3;
+            settings.meanTurns = 1;
+            settings.leastOutputTokens = 900;
+            settings.mostOutputTokens = 1_600;
+            settings.kvBlocks = 4_600;
+            stairs(settings, stream, 5, 6_000);
+        }
+    },
     PREEMPTION_LOOP(
             "A long prompt is let in because its first part fits, runs into the wall, and starts over, many times",
             120,

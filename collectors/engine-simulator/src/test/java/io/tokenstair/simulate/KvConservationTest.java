@@ -34,7 +34,8 @@ class KvConservationTest {
 
         @Override
         public void stepped(StepRun step) {
-            long held = open.stream().mapToLong(sequence -> sequence.blocks.size()).sum();
+            long held =
+                    open.stream().mapToLong(sequence -> sequence.blocks.size()).sum();
             if (engine != null && held != engine.cache().referenceCount()) {
                 wrongSteps.add(step.stepId);
             }

@@ -197,10 +197,14 @@ class SimulationTest {
     @Test
     void aStaircaseIsOneWhereSeveralRisesLast() {
         Simulation stairs = Simulation.run(Scenario.KV_PRESSURE, 1, 200, Layers.BASIC);
+        Simulation answers = Simulation.run(Scenario.CONTEXT_STAIRCASE, 1, 60, Layers.BASIC);
         Simulation shift = Simulation.run(Scenario.LEVEL_SHIFT, 1, 200, Layers.BASIC);
 
         assertThat(stairs.staircases())
                 .anyMatch(one -> one.level().equals("engine") && one.shape().equals("staircase") && one.kvDriven());
+        assertThat(answers.staircases())
+                .filteredOn(one -> one.level().equals("request") && one.onsets().size() >= 3)
+                .hasSizeGreaterThan(10);
         assertThat(shift.staircases())
                 .isNotEmpty()
                 .allMatch(one -> one.shape().equals("level-shift") && !one.kvDriven());
