@@ -28,10 +28,12 @@ import io.tokenstair.job.request.SlowGroup;
 import io.tokenstair.job.rule.RuleMatch;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.source.RawRecord;
+import io.tokenstair.job.staircase.StaircaseState;
 import io.tokenstair.job.step.EngineBuffer;
 import io.tokenstair.job.step.EngineRecord;
 import io.tokenstair.job.step.EngineState;
 import io.tokenstair.job.step.HostThreads;
+import io.tokenstair.job.step.KvSigns;
 import io.tokenstair.job.step.PrefillStep;
 import io.tokenstair.job.step.PrefixBlocks;
 import io.tokenstair.job.step.RandomEngine;
@@ -39,6 +41,7 @@ import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.SequenceName;
 import io.tokenstair.job.step.SequenceState;
 import io.tokenstair.job.step.SlowToken;
+import io.tokenstair.job.step.StairsState;
 import io.tokenstair.job.step.StepTimeModel;
 import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.job.step.TokenRow;
@@ -79,6 +82,10 @@ class StateTypesTest {
                 TransferWait.class,
                 PrefillStep.class,
                 PrefixBlocks.class,
+                KvSigns.class,
+                StairsState.class,
+                StairsState.Cited.class,
+                StaircaseState.class,
                 ClockSegments.class,
                 RequestBuffer.class,
                 RequestState.class,

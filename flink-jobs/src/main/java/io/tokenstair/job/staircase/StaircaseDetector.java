@@ -606,12 +606,18 @@ public final class StaircaseDetector {
             prove(state, state.tickCount);
         }
         boolean kvDriven = kvDriven(state);
+        StaircaseShape shape = shape(state, kvDriven);
+        return new StaircaseVerdict(
+                shape, kvDriven && shape == StaircaseShape.STAIRCASE, state.riseCount, rises(state));
+    }
+
+    /** The rises that are told for good so far, by onset: at most {@link StaircaseState#MAX_RISES}. */
+    public List<Rise> rises(StaircaseState state) {
         List<Rise> rises = new ArrayList<>();
         for (int i = 0; i < Math.min(state.riseCount, StaircaseState.MAX_RISES); i++) {
             rises.add(new Rise(state.riseIndexes[i], ratio(state.riseHeights[i]), state.riseKvCounts[i]));
         }
-        StaircaseShape shape = shape(state, kvDriven);
-        return new StaircaseVerdict(shape, kvDriven && shape == StaircaseShape.STAIRCASE, state.riseCount, rises);
+        return rises;
     }
 
     private StaircaseShape shape(StaircaseState state, boolean kvDriven) {

@@ -73,6 +73,8 @@ public class EngineState {
     public EngineEvidence evidence = new EngineEvidence();
     public ClockSegments clock = new ClockSegments();
     public PrefixBlocks blocks = new PrefixBlocks();
+    public StairsState stairs = new StairsState();
+    public KvSigns kvSigns = new KvSigns();
 
     /** Wire bytes of events that wait, in order, for core records that cover a step. */
     public List<byte[]> waitingEvents = new ArrayList<>();

@@ -48,6 +48,7 @@ public final class EngineTimeline {
     private final EngineState state;
     private final EngineOutput output;
     private final TokenJudge judge;
+    private final EngineStairs stairs;
 
     /** Whose handles the last event used; null before the first. */
     private @Nullable String spaceCollectorId;
@@ -82,6 +83,7 @@ public final class EngineTimeline {
         this.state = state;
         this.output = output;
         this.judge = new TokenJudge(state);
+        this.stairs = new EngineStairs(state, output);
     }
 
     /** Takes the next event of the engine. */
@@ -298,7 +300,7 @@ public final class EngineTimeline {
         sequence.preemptedFor =
                 wantedBy == null ? null : EngineRequestName.of(wantedBy).requestId();
         sequence.largestHolder = largestHolder(sequence);
-        state.kvEvents++;
+        kvEvent(header.eventId());
         SequenceFact fact = fact(SequenceFact.Kind.PREEMPTED, sequence, header);
         fact.tokens = discarded;
         fact.stepId = preempted.stepId();
@@ -379,8 +381,31 @@ public final class EngineTimeline {
         for (long hash : evicted.blockHashes()) {
             state.blocks.evict(hash, eviction);
         }
-        state.kvEvents++;
+        kvEvent(header.eventId());
         state.kvReported = true;
+    }
+
+    /** Something happened to KV blocks that staircases are laid beside. */
+    private void kvEvent(String eventId) {
+        state.kvEvents++;
+        stairs.kvEvent(eventId);
+    }
+
+    private void kvSigns(String eventId, StepCompleted step, JudgedStep judged) {
+        boolean becomeShort = state.kvSigns.blocksBecomeShort(step.kvUsedBlocksCount(), state.kvTotalBlocksCount);
+        boolean drop = false;
+        SequenceRows rows = step.rows();
+        for (int i = 0; i < rows.count(); i++) {
+            SequenceState sequence = sequenceOfRow[i];
+            if (rows.cachedTokens(i) != SequenceRows.ABSENT
+                    && rows.phaseCode(i) == Phase.PREFILL.code()
+                    && sequence != null) {
+                drop |= state.kvSigns.hitsDrop(rows.cachedTokens(i), sequence.promptTokens);
+            }
+        }
+        if (judged.recomputeTokens > 0 || becomeShort || drop) {
+            kvEvent(eventId);
+        }
     }
 
     private void stored(LoggedEvent logged, KvBlocksStored stored) {
@@ -522,6 +547,7 @@ public final class EngineTimeline {
         if (step.kvTotalBlocksCount() != null) {
             state.kvTotalBlocksCount = step.kvTotalBlocksCount();
         }
+        kvSigns(eventId, step, judged);
         waitingTotals(judged, step);
         announceSchedules(header, step);
         AlignedStamp aligned = state.clock.align(end);
@@ -547,6 +573,7 @@ public final class EngineTimeline {
                 step.kvUsedBlocksCount(),
                 step.kvTotalBlocksCount(),
                 Double.isNaN(judged.coreWaitNanos) ? null : StrictMath.round(judged.coreWaitNanos)));
+        stairs.step(header, judged, aligned);
         judge.learn(judged);
         state.lastEndNanos = end;
         state.lastEndKnown = true;
