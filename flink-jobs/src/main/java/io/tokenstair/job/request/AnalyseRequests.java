@@ -81,6 +81,12 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
             buffer.endTimer = true;
             context.timerService().registerEventTimeTimer(Long.MAX_VALUE);
         }
+        if (!buffer.inputs.isEmpty()) {
+            // They wait for seconds: what all of them repeat is kept once.
+            RequestInput first = buffer.inputs.get(0);
+            input.requestId = first.requestId;
+            input.origin = input.origin.equals(first.origin) ? first.origin : input.origin;
+        }
         buffer.inputs.add(input);
         if (input.coarseEpochMillis != Long.MAX_VALUE) {
             arm(buffer, input.coarseEpochMillis, context);

@@ -474,14 +474,16 @@ public final class EngineTimeline {
         int most = 0;
         for (int i = 0; i < rows.count(); i++) {
             int after = rows.contextTokens(i) / state.blockSizeTokens;
-            int before = (rows.contextTokens(i) - rows.scheduledTokens(i)) / state.blockSizeTokens;
+            boolean within = rows.scheduledTokens(i) <= rows.contextTokens(i) - after * state.blockSizeTokens;
+            int before =
+                    within ? after : (rows.contextTokens(i) - rows.scheduledTokens(i)) / state.blockSizeTokens;
             boolean prefill = rows.phaseCode(i) == Phase.PREFILL.code();
             if (after > before) {
                 fill.handles.add(rows.requestHandle(i));
                 fill.fullBlocks.add(after - before);
                 fill.prefill.add(prefill);
             }
-            SequenceState sequence = state.sequences.get(rows.requestHandle(i));
+            SequenceState sequence = sequenceOfRow[i];
             if (prefill && rows.scheduledTokens(i) > most && sequence != null) {
                 most = rows.scheduledTokens(i);
                 fill.largestPrefill = sequence.name.requestId;
