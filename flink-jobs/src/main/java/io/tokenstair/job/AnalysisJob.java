@@ -159,6 +159,11 @@ public final class AnalysisJob {
                     steps.getSideOutput(AnalyseSteps.STEPS),
                     ArchiveSinks.result(results, ResultTables.STEP_ANALYSIS, row -> millis(row.endEpochNanos())),
                     "step-analysis");
+            sink(
+                    steps.getSideOutput(AnalyseSteps.MODELS),
+                    ArchiveSinks.result(
+                            results, ResultTables.MODEL_SNAPSHOT, row -> millis(row.validFromEpochNanos())),
+                    "model-snapshot");
             sink(layers, ArchiveSinks.result(results, ResultTables.LAYER_REPORT, row -> null), "layer-report");
         }
         return new Results(tokens, tokens.getSideOutput(AnalyseRequests.RUNS), findings, milestones);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -43,6 +44,8 @@ import io.tokenstair.job.step.SequenceState;
 import io.tokenstair.job.step.SlowToken;
 import io.tokenstair.job.step.StairsState;
 import io.tokenstair.job.step.StepTimeModel;
+import io.tokenstair.job.step.StepTimeSnapshot;
+import io.tokenstair.job.step.UsualGraphMode;
 import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.job.step.TokenRow;
 import io.tokenstair.job.step.Told;
@@ -76,6 +79,8 @@ class StateTypesTest {
                 SlowToken.class,
                 SortedWindow.class,
                 StepTimeModel.State.class,
+                StepTimeSnapshot.class,
+                UsualGraphMode.class,
                 HostThreads.class,
                 EngineEvidence.class,
                 Evidence.class,
@@ -100,6 +105,7 @@ class StateTypesTest {
                 StepAnalysis.class,
                 Finding.class,
                 LayerReport.class,
+                ModelSnapshot.class,
                 Milestone.class
             })
     void isAPojoWithoutKryo(Class<?> type) {

@@ -194,7 +194,18 @@ public final class SampleArchive {
                     step > 116 && step < 190 ? 1 : 0,
                     380L + step,
                     1_024L,
-                    90_000L));
+                    90_000L,
+                    null,
+                    null,
+                    null,
+                    batch,
+                    null,
+                    0L,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null));
         }
     }
 
@@ -386,7 +397,8 @@ public final class SampleArchive {
                 deliveryCause,
                 evidence,
                 chain,
-                List.of());
+                List.of(),
+                cause == null ? null : "anomaly");
     }
 
     /** A request that only its client recorded: gaps by arrival, no parts, one stamp lost. */
@@ -447,7 +459,8 @@ public final class SampleArchive {
                     null,
                     List.of(),
                     List.of(),
-                    missing));
+                    missing,
+                    null));
         }
         requests.add(new RequestAnalysis(
                 UNSEEN_BY_ENGINE,

@@ -2,6 +2,7 @@ package io.tokenstair.archive;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -30,8 +31,12 @@ public final class ResultTables {
     /** One row per layer of an engine or of the input. */
     public static final TableSchema<LayerReport> LAYER_REPORT = TableSchema.of("layer_report", LayerReport.class);
 
+    /** One row per version of an engine's step time model. */
+    public static final TableSchema<ModelSnapshot> MODEL_SNAPSHOT =
+            TableSchema.of("model_snapshot", ModelSnapshot.class);
+
     private static final List<TableSchema<?>> ALL =
-            List.of(TOKEN_ANALYSIS, REQUEST_ANALYSIS, FINDING, STEP_ANALYSIS, MILESTONE, LAYER_REPORT);
+            List.of(TOKEN_ANALYSIS, REQUEST_ANALYSIS, FINDING, STEP_ANALYSIS, MILESTONE, LAYER_REPORT, MODEL_SNAPSHOT);
 
     private ResultTables() {}
 

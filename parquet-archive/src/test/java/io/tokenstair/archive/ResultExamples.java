@@ -2,6 +2,7 @@ package io.tokenstair.archive;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -71,6 +72,7 @@ final class ResultExamples {
                 Finding.class,
                 StepAnalysis.class,
                 Milestone.class,
-                LayerReport.class);
+                LayerReport.class,
+                ModelSnapshot.class);
     }
 }

@@ -8,6 +8,7 @@ import io.tokenstair.job.step.SlowToken;
 import io.tokenstair.job.step.TokenBatch;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the row of a token and sends it, once. */
 final class TokenRows {
@@ -163,7 +164,15 @@ final class TokenRows {
                 evidence(token),
                 chain(token),
                 missing,
-                token.deliveryNanos == null ? null : Long.valueOf(token.deliveryBoundNanos));
+                token.deliveryNanos == null ? null : Long.valueOf(token.deliveryBoundNanos),
+                slow == null ? null : slowKind(token.flags));
+    }
+
+    private static @Nullable String slowKind(int flags) {
+        if ((flags & TokenBatch.ANOMALY) != 0) {
+            return "anomaly";
+        }
+        return (flags & TokenBatch.LOAD) != 0 ? "load" : null;
     }
 
     /** Whether a good part of its prompt had been cached before and was computed again. */

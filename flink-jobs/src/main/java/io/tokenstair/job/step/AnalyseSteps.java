@@ -1,6 +1,7 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
@@ -29,6 +30,10 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
     /** Judged steps. */
     public static final OutputTag<StepAnalysis> STEPS =
             new OutputTag<>("steps", TypeInformation.of(StepAnalysis.class));
+
+    /** Versions of the engines' step time models. */
+    public static final OutputTag<ModelSnapshot> MODELS =
+            new OutputTag<>("models", TypeInformation.of(ModelSnapshot.class));
 
     /** Findings of an engine as a whole. */
     public static final OutputTag<Finding> FINDINGS =
@@ -187,6 +192,11 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
         @Override
         public void step(StepAnalysis step) {
             context.output(STEPS, step);
+        }
+
+        @Override
+        public void model(ModelSnapshot snapshot) {
+            context.output(MODELS, snapshot);
         }
 
         @Override

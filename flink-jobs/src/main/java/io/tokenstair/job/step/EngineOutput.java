@@ -1,6 +1,7 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.StepAnalysis;
 
 /** Where an engine's timeline puts what it concludes, in the order of the engine's own time. */
@@ -13,6 +14,9 @@ public interface EngineOutput {
 
     /** A judged step. */
     void step(StepAnalysis step);
+
+    /** The version of the step time model that judges the steps to come. */
+    default void model(ModelSnapshot snapshot) {}
 
     /** Something that was concluded of the engine as a whole. */
     void finding(Finding finding);

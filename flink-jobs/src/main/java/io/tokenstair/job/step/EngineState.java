@@ -40,6 +40,11 @@ public class EngineState {
     public long startedCount;
 
     public StepTimeModel.State model = new StepTimeModel.State();
+    /** The version of the model that judges. */
+    public StepTimeSnapshot snapshot = new StepTimeSnapshot();
+
+    public UsualGraphMode usualGraphMode = new UsualGraphMode(REFERENCE_STEPS);
+    public SortedWindow paddedWindow = new SortedWindow(REFERENCE_STEPS);
     public SortedWindow sequencesWindow = new SortedWindow(REFERENCE_STEPS);
     public SortedWindow residentWindow = new SortedWindow(REFERENCE_STEPS);
     public SortedWindow gapWindow = new SortedWindow(REFERENCE_STEPS);
@@ -130,6 +135,19 @@ public class EngineState {
         } catch (WireException e) {
             throw new IllegalStateException("Cannot read an event that was read before", e);
         }
+    }
+
+    /** What a usual decode-only step computes: medians, and the graph mode of most. There must have been one. */
+    StepLoad usualLoad() {
+        return new StepLoad(
+                (int) sequencesWindow.median(),
+                (int) paddedWindow.median(),
+                usualGraphMode.most(),
+                residentWindow.median(),
+                0,
+                0,
+                0,
+                0);
     }
 
     /** Remembers who computed most prompt tokens in the step at hand. */

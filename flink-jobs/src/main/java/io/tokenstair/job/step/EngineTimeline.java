@@ -563,7 +563,7 @@ public final class EngineTimeline {
                 aligned == null ? null : aligned.boundNanos(),
                 stepNanos,
                 idle,
-                judged.warm ? StrictMath.round(judged.expectedNanos) : null,
+                judged.warm ? judged.expectedNanos : null,
                 judged.referenceKnown ? judged.referenceNanos : null,
                 step.rows().count(),
                 judged.decodeSequences,
@@ -574,9 +574,25 @@ public final class EngineTimeline {
                 step.waitingCount(),
                 step.kvUsedBlocksCount(),
                 step.kvTotalBlocksCount(),
-                Double.isNaN(judged.coreWaitNanos) ? null : StrictMath.round(judged.coreWaitNanos)));
+                Double.isNaN(judged.coreWaitNanos) ? null : StrictMath.round(judged.coreWaitNanos),
+                TokenJudge.slowKind(judged),
+                judged.warm ? state.snapshot.version : null,
+                judged.expectation == null ? null : judged.expectation.basis().basisName(),
+                judged.load.paddedCount(),
+                judged.load.graphMode().modeName(),
+                judged.load.promptPairs(),
+                judged.warm ? judged.batchNanos : null,
+                judged.warm ? judged.contextNanos : null,
+                judged.warm ? judged.prefillNanos : null,
+                judged.warm ? judged.recomputeNanos : null,
+                judged.warm ? judged.graphNanos : null));
         stairs.step(header, judged, aligned);
+        int version = state.snapshot.version;
         judge.learn(judged);
+        if (state.snapshot.version != version) {
+            output.model(state.snapshot.row(
+                    state.engineId, aligned == null ? null : aligned.epochNanos(), judge.spreadNanos()));
+        }
         state.lastEndNanos = end;
         state.lastEndKnown = true;
         state.lastStepId = step.stepId();
@@ -869,7 +885,7 @@ public final class EngineTimeline {
         if (batch == null) {
             return;
         }
-        batch.residentNanosPerToken = StepTimeModel.residentNanos(state.model, 1);
+        batch.residentNanosPerToken = state.snapshot.residentNanosPerToken();
         sequence.open = null;
         state.openBatches.remove(Integer.valueOf(sequence.handle));
         output.tokens(batch);

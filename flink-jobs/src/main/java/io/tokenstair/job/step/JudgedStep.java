@@ -20,15 +20,21 @@ final class JudgedStep {
     final long recomputeTokens;
     final boolean warm;
 
-    double expectedNanos;
+    /** What the model expects; null while it is cold. */
+    @Nullable
+    StepExpectation expectation;
+
+    long expectedNanos;
     boolean referenceKnown;
     long referenceNanos;
-    double referenceBatch;
-    double referenceResident;
-    double batchNanos;
-    double contextNanos;
-    double prefillNanos;
-    double recomputeNanos;
+    long referenceBatch;
+    long referenceResident;
+    long batchNanos;
+    long contextNanos;
+    long prefillNanos;
+    long recomputeNanos;
+    long graphNanos;
+    boolean graphFellBack;
     double spreadNanos;
     /** Time that engine core and worker stood ready without a core, together; NaN where no core record covers the step. */
     double coreWaitNanos = Double.NaN;
@@ -65,7 +71,7 @@ final class JudgedStep {
     }
 
     /** A sequence that computed new or lost prompt tokens in the step. */
-    record PromptRow(SequenceState sequence, int tokens, double nanos, boolean recompute) {}
+    record PromptRow(SequenceState sequence, int tokens, long nanos, boolean recompute) {}
 
     JudgedStep(
             String eventId,

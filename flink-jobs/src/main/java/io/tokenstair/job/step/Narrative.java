@@ -102,13 +102,20 @@ final class Narrative {
             case BATCH_GROWTH ->
                 say(
                         "The step ran " + judged.load.sequences() + " sequences; usual are "
-                                + StrictMath.round(judged.referenceBatch) + ": " + millis(part(Part.BATCH)) + ".",
+                                + judged.referenceBatch + ": " + millis(part(Part.BATCH)) + ".",
                         judged.eventId);
             case CONTEXT_GROWTH ->
                 say(
                         "The step read " + judged.load.residentTokens() + " tokens of context; usual are "
-                                + StrictMath.round(judged.referenceResident) + ": " + millis(part(Part.CONTEXT)) + ".",
+                                + judged.referenceResident + ": " + millis(part(Part.CONTEXT)) + ".",
                         judged.eventId);
+            case KERNEL_FALLBACK ->
+                say(
+                        "The step ran in graph mode " + sequence.graphMode + "; usual is "
+                                + GraphMode.ofOrdinal(state.snapshot.usualGraphMode)
+                                        .modeName()
+                                + ": " + millis(part(Part.GRAPH)) + ".",
+                        sequence.graphEventId);
             case HOST_CONTENTION ->
                 say(
                         "The engine's threads stood ready without a core for " + millis(part(Part.HOST_CONTENTION))

@@ -35,14 +35,20 @@ public class SequenceState {
     public long queuedAtSeatLimitNanos;
 
     public long queuedShortOfBlocksNanos;
-    public double expectedNanos;
+    public long expectedNanos;
     public boolean expectedKnown = true;
-    public double batchNanos;
-    public double contextNanos;
-    public double ownPrefillNanos;
-    public double otherPrefillNanos;
-    public double ownRecomputeNanos;
-    public double otherRecomputeNanos;
+    public long batchNanos;
+    public long contextNanos;
+    public long graphNanos;
+    /** True once a step of the gap ran in a graph mode with more launches than the usual one. */
+    public boolean graphFellBack;
+
+    public String graphMode = "";
+    public String graphEventId = "";
+    public long ownPrefillNanos;
+    public long otherPrefillNanos;
+    public long ownRecomputeNanos;
+    public long otherRecomputeNanos;
     public long ownPrefillTokens;
     public long ownRecomputeTokens;
     public long otherPrefillTokens;

@@ -32,6 +32,11 @@ public class TokenBatch {
     /** Flag: the engine's KV events are reported. */
     public static final int KV_REPORTED = 32;
 
+    /** Flag: the token is slow, and its step's load explains it. */
+    public static final int LOAD = 64;
+    /** Flag: the token is slow beyond what its step's load explains. */
+    public static final int ANOMALY = 128;
+
     /** Room for a full batch of ordinary tokens. */
     private static final int USUAL_BYTES = 576;
 

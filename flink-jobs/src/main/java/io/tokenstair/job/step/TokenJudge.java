@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Judges steps and tokens by docs/causes/README.md: expected and reference time, the parts of a gap in their order of assignment, whether
  * the token is slow, and the cause that owns its largest part. One model snapshot serves prediction and counterfactual alike, so
- * the parts add up exactly; the model is additive, so the Shapley value of a factor is its own term.
+ * the parts add up exactly; the Shapley values of a step's factors are those of {@link StepTimeSnapshot#expect}.
  */
 final class TokenJudge {
     /** A token is slow beyond this share of the reference. */
@@ -62,7 +62,8 @@ final class TokenJudge {
         long resident = 0;
         long prompt = 0;
         long prefill = 0;
-        double attention = 0;
+        long prefillPairs = 0;
+        long pairs = 0;
         int decodes = 0;
         for (int i = 0; i < rows.count(); i++) {
             int phase = rows.phaseCode(i);
@@ -70,13 +71,28 @@ final class TokenJudge {
                 decodes++;
                 resident += rows.contextTokens(i);
             } else {
+                long rowPairs = StepLoad.pairs(rows.scheduledTokens(i), rows.contextTokens(i));
                 prompt += rows.scheduledTokens(i);
-                attention += StepLoad.attention(rows.scheduledTokens(i), rows.contextTokens(i));
-                prefill += phase == Phase.PREFILL.code() ? rows.scheduledTokens(i) : 0;
+                pairs += rowPairs;
+                if (phase == Phase.PREFILL.code()) {
+                    prefill += rows.scheduledTokens(i);
+                    prefillPairs += rowPairs;
+                }
             }
         }
-        StepLoad load = new StepLoad(rows.count(), resident, prompt, attention);
-        boolean warm = StepTimeModel.isWarm(state.model);
+        GraphMode graphMode = GraphMode.of(step.graphMode());
+        int reported = step.paddedBatchCount() == null ? 0 : step.paddedBatchCount();
+        StepLoad load = new StepLoad(
+                rows.count(),
+                BatchBucket.paddedCount(rows.count(), decodes, prompt, reported, graphMode),
+                graphMode,
+                resident,
+                prefill,
+                prompt - prefill,
+                prefillPairs,
+                pairs - prefillPairs);
+        StepTimeSnapshot snapshot = state.snapshot;
+        boolean warm = snapshot.known();
         JudgedStep judged = new JudgedStep(
                 eventId,
                 step.stepId(),
@@ -91,14 +107,21 @@ final class TokenJudge {
                 prompt - prefill,
                 warm);
         if (warm) {
-            judged.expectedNanos = StepTimeModel.predictNanos(state.model, load);
-            judged.referenceBatch = state.sequencesWindow.median();
-            judged.referenceResident = state.residentWindow.median();
-            judged.referenceNanos = StrictMath.round(StepTimeModel.predictNanos(
-                    state.model, StepLoad.decodeOnly(state.sequencesWindow.median(), state.residentWindow.median())));
+            StepExpectation expectation = snapshot.expect(load);
+            judged.expectation = expectation;
+            judged.expectedNanos = expectation.expectedNanos();
+            judged.referenceBatch = snapshot.usualSequences;
+            judged.referenceResident = snapshot.usualResidentTokens;
+            judged.referenceNanos = expectation.referenceNanos();
             judged.referenceKnown = true;
-            judged.batchNanos = StepTimeModel.sequencesNanos(state.model, load.sequences() - judged.referenceBatch);
-            judged.contextNanos = StepTimeModel.residentNanos(state.model, resident - judged.referenceResident);
+            judged.batchNanos = expectation.batchNanos();
+            judged.contextNanos = expectation.contextNanos();
+            judged.prefillNanos = expectation.prefillNanos();
+            judged.recomputeNanos = expectation.recomputeNanos();
+            judged.graphNanos = expectation.graphNanos();
+            judged.graphFellBack = load.promptTokens() == 0 || graphMode == GraphMode.EAGER
+                    ? graphMode.fallsBackFrom(GraphMode.ofOrdinal(snapshot.usualGraphMode))
+                    : false;
             if (state.residualWindow.size() >= SPREAD_STEPS) {
                 judged.spreadNanos = SLOW_DEVIATIONS * state.residualWindow.medianAbsoluteDeviation();
             }
@@ -163,19 +186,12 @@ final class TokenJudge {
             int phase = rows.phaseCode(i);
             if (phase != Phase.DECODE.code()) {
                 int tokens = rows.scheduledTokens(i);
-                double attention = StepLoad.attention(tokens, rows.contextTokens(i));
+                long pairs = StepLoad.pairs(tokens, rows.contextTokens(i));
                 judged.promptRows.add(new JudgedStep.PromptRow(
                         sequence,
                         tokens,
-                        StepTimeModel.promptNanos(state.model, tokens, attention),
+                        state.snapshot.promptNanos(tokens, pairs),
                         phase != Phase.PREFILL.code()));
-            }
-        }
-        for (JudgedStep.PromptRow row : judged.promptRows) {
-            if (row.recompute()) {
-                judged.recomputeNanos += row.nanos();
-            } else {
-                judged.prefillNanos += row.nanos();
             }
         }
         String largest = largestPrompt(judged);
@@ -235,14 +251,20 @@ final class TokenJudge {
             sequence.expectedNanos += judged.expectedNanos;
             sequence.batchNanos += judged.batchNanos;
             sequence.contextNanos += judged.contextNanos;
+            sequence.graphNanos += judged.graphNanos;
+            if (judged.graphFellBack) {
+                sequence.graphFellBack = true;
+                sequence.graphMode = String.valueOf(judged.load.graphMode().modeName());
+                sequence.graphEventId = judged.eventId;
+            }
         } else {
             sequence.expectedKnown = false;
         }
         if (judged.promptRows.isEmpty()) {
             return;
         }
-        double ownPrefill = 0;
-        double ownRecompute = 0;
+        long ownPrefill = 0;
+        long ownRecompute = 0;
         for (JudgedStep.PromptRow row : judged.promptRows) {
             if (row.sequence() == sequence) {
                 if (row.recompute()) {
@@ -285,10 +307,12 @@ final class TokenJudge {
         if (judged.load.promptTokens() == 0) {
             state.sequencesWindow.add(judged.load.sequences());
             state.residentWindow.add(judged.load.residentTokens());
+            state.paddedWindow.add(judged.load.paddedCount());
+            state.usualGraphMode.add(judged.load.graphMode());
             state.gapWindow.add(judged.intervalNanos);
             state.idleWindow.add(judged.idleNanos);
             if (judged.warm) {
-                state.residualWindow.add(judged.intervalNanos - StrictMath.round(judged.expectedNanos));
+                state.residualWindow.add(judged.intervalNanos - judged.expectedNanos);
             }
             if (!Double.isNaN(judged.coreWaitNanos)) {
                 state.coreWaitWindow.add(StrictMath.round(judged.coreWaitNanos));
@@ -298,6 +322,18 @@ final class TokenJudge {
         }
         long usual = state.gapWindow.size() == 0 ? 0 : state.gapWindow.median();
         StepTimeModel.learn(state.model, judged.load, judged.stepNanos, usual / 2);
+        if (state.sequencesWindow.size() > 0) {
+            state.snapshot = StepTimeModel.publish(
+                    state.model, state.snapshot, judged.load, state.usualLoad(), judged.stepId + 1);
+        }
+    }
+
+    /** Spread of gap less expected over the last decode-only steps, ns; null before there are enough. */
+    @Nullable
+    Long spreadNanos() {
+        return state.residualWindow.size() < SPREAD_STEPS
+                ? null
+                : StrictMath.round(SLOW_DEVIATIONS * state.residualWindow.medianAbsoluteDeviation());
     }
 
     /** Forgets what a sequence gathered: its next gap begins. */
@@ -310,6 +346,8 @@ final class TokenJudge {
         sequence.expectedKnown = true;
         sequence.batchNanos = 0;
         sequence.contextNanos = 0;
+        sequence.graphNanos = 0;
+        sequence.graphFellBack = false;
         sequence.ownPrefillNanos = 0;
         sequence.otherPrefillNanos = 0;
         sequence.ownRecomputeNanos = 0;
@@ -392,8 +430,8 @@ final class TokenJudge {
         long gap = judged.endNanos - sequence.lastNanos;
         boolean warm = judged.warm && sequence.expectedKnown;
         long expected =
-                warm ? StrictMath.round(sequence.expectedNanos) : judged.referenceKnown ? judged.referenceNanos : 0;
-        promptsKnown = warm && StepTimeModel.isWarmForPrompts(state.model);
+                warm ? sequence.expectedNanos : judged.referenceKnown ? judged.referenceNanos : 0;
+        promptsKnown = warm && state.snapshot.promptsKnown;
         boolean hostCovered = !Double.isNaN(sequence.coreWaitNanos);
         long remaining = gap;
         if (judged.referenceKnown) {
@@ -432,7 +470,7 @@ final class TokenJudge {
         }
         SlowToken slow = null;
         if (judged.referenceKnown && isSlow(judged, sequence, gap, tokenIndex, tokens)) {
-            flags |= TokenBatch.SLOW;
+            flags |= TokenBatch.SLOW | slowKind(judged, sequence, gap, expected, tokenIndex, tokens, warm);
             slow = explain(judged, sequence, gap, expected, tokenIndex);
             slow.lostNanos = gap - judged.referenceNanos - (tokenIndex == 0 ? ownPromptNanos(sequence) : 0);
         }
@@ -441,10 +479,51 @@ final class TokenJudge {
     }
 
     private boolean isSlow(JudgedStep judged, SequenceState sequence, long gap, int tokenIndex, int tokens) {
-        // Its own prompt is the first token's work, not a slowness.
-        long work = judged.referenceNanos + (tokenIndex == 0 ? ownPromptNanos(sequence) : 0);
-        double excess = (double) gap / tokens - work;
-        return excess > StrictMath.max(SLOW_SHARE * work, judged.spreadNanos);
+        long work = work(judged, sequence, tokenIndex);
+        return (double) gap / tokens - work > limit(judged, work);
+    }
+
+    /** What a usual token takes. Its own prompt is the first token's work, not a slowness. */
+    private long work(JudgedStep judged, SequenceState sequence, int tokenIndex) {
+        return judged.referenceNanos + (tokenIndex == 0 ? ownPromptNanos(sequence) : 0);
+    }
+
+    private static double limit(JudgedStep judged, long work) {
+        return StrictMath.max(SLOW_SHARE * work, judged.spreadNanos);
+    }
+
+    /** Whether a slow token is slow beyond what its load explains; neither while the model cannot say. */
+    private int slowKind(
+            JudgedStep judged,
+            SequenceState sequence,
+            long gap,
+            long expected,
+            int tokenIndex,
+            int tokens,
+            boolean warm) {
+        boolean prompts = sequence.ownPrefillTokens
+                        + sequence.otherPrefillTokens
+                        + sequence.ownRecomputeTokens
+                        + sequence.otherRecomputeTokens
+                > 0;
+        if (!warm || (prompts && !promptsKnown)) {
+            return 0;
+        }
+        boolean anomaly = (double) (gap - expected) / tokens > limit(judged, work(judged, sequence, tokenIndex));
+        return anomaly ? TokenBatch.ANOMALY : TokenBatch.LOAD;
+    }
+
+    /** Whether a step is slow, and then whether its load explains it: "load" or "anomaly"; null where it is not, or is not known. */
+    static @Nullable String slowKind(JudgedStep judged) {
+        StepExpectation expectation = judged.expectation;
+        if (expectation == null || expectation.basis() == StepExpectation.Basis.PROMPTS_UNKNOWN) {
+            return null;
+        }
+        double limit = limit(judged, judged.referenceNanos);
+        if (judged.stepNanos - judged.referenceNanos <= limit) {
+            return null;
+        }
+        return judged.stepNanos - judged.expectedNanos > limit ? "anomaly" : "load";
     }
 
     /** The share of the prefill part that the sequence's own prompt took. */
@@ -462,10 +541,9 @@ final class TokenJudge {
         if (sequence.ownPrefillTokens == 0) {
             return sequence.otherPrefillTokens == 0 ? 0 : prefill;
         }
-        double own = sequence.ownPrefillNanos;
-        double other = sequence.otherPrefillNanos;
-        if (promptsKnown && own + other > 0) {
-            return StrictMath.min(prefill, StrictMath.round(other));
+        long other = sequence.otherPrefillNanos;
+        if (promptsKnown && sequence.ownPrefillNanos + other > 0) {
+            return Math.min(prefill, other);
         }
         return prefill * sequence.otherPrefillTokens / (sequence.ownPrefillTokens + sequence.otherPrefillTokens);
     }
@@ -496,13 +574,14 @@ final class TokenJudge {
     /** Assigns expected - reference to its factors and returns it. */
     private long load(JudgedStep judged, SequenceState sequence, long expected) {
         long total = expected - judged.referenceNanos;
-        long batch = StrictMath.round(sequence.batchNanos);
-        long context = StrictMath.round(sequence.contextNanos);
-        long prefill = StrictMath.round(sequence.ownPrefillNanos + sequence.otherPrefillNanos);
-        long recomputeOwn = StrictMath.round(sequence.ownRecomputeNanos);
-        long recomputeOther = StrictMath.round(sequence.otherRecomputeNanos);
+        long batch = sequence.batchNanos;
+        long context = sequence.contextNanos;
+        long graph = sequence.graphNanos;
+        long prefill = sequence.ownPrefillNanos + sequence.otherPrefillNanos;
+        long recomputeOwn = sequence.ownRecomputeNanos;
+        long recomputeOther = sequence.otherRecomputeNanos;
         // Steps beyond the one that a token needs anyway exist because of the prompt or the recomputation.
-        long further = total - batch - context - prefill - recomputeOwn - recomputeOther;
+        long further = total - batch - context - graph - prefill - recomputeOwn - recomputeOther;
         boolean severalSteps = sequence.ownSteps > 1;
         if (severalSteps && sequence.ownRecomputeTokens > 0) {
             recomputeOwn += further;
@@ -521,6 +600,9 @@ final class TokenJudge {
         }
         if (recomputeOther != 0 || sequence.otherRecomputeTokens > 0) {
             assign(Part.RECOMPUTE_OTHER, recomputeOther);
+        }
+        if (graph != 0) {
+            assign(Part.GRAPH, graph);
         }
         return total;
     }
@@ -618,6 +700,9 @@ final class TokenJudge {
         choice.offer(Cause.BATCH_GROWTH, assigned(Part.BATCH));
         choice.offer(Cause.CONTEXT_GROWTH, assigned(Part.CONTEXT));
         records.offer(sequence, choice);
+        if (sequence.graphFellBack) {
+            choice.offer(Cause.KERNEL_FALLBACK, assigned(Part.GRAPH));
+        }
         choice.offer(Cause.HOST_PAUSE, assigned(Part.HOST_PAUSE));
         choice.offer(Cause.HOST_CONTENTION, assigned(Part.HOST_CONTENTION));
         choice.offer(Cause.HOST_GAP, assigned(Part.HOST_GAP));
@@ -694,6 +779,7 @@ final class TokenJudge {
             case RECOMPUTE -> "recomputed tokens of another request in the step";
             case PREFILL_INTERFERENCE -> "prompt tokens of another request in the step";
             case HOST_CONTENTION -> "core records: ready without a core";
+            case KERNEL_FALLBACK -> "graph mode in the step record";
             case HOST_PAUSE -> "core records: neither on a core nor ready";
             default -> "scheduler records";
         };
@@ -714,6 +800,7 @@ final class TokenJudge {
                             : sequence.prefillEventId;
                 case RECOMPUTE_OTHER -> sequence.recomputeEventId;
                 case QUEUE_WAIT -> sequence.queuedEventId;
+                case GRAPH -> sequence.graphFellBack ? sequence.graphEventId : judged.eventId;
                 case HOST_CONTENTION -> state.threads.lastEventId;
                 case HOST_PAUSE -> {
                     String pause = RecordedEvidence.eventId(part, sequence);

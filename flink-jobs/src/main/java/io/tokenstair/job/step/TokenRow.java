@@ -47,7 +47,8 @@ public final class TokenRow {
             | 1 << Part.CONTEXT.ordinal()
             | 1 << Part.PREFILL.ordinal()
             | 1 << Part.RECOMPUTE_OWN.ordinal()
-            | 1 << Part.RECOMPUTE_OTHER.ordinal();
+            | 1 << Part.RECOMPUTE_OTHER.ordinal()
+            | 1 << Part.GRAPH.ordinal();
 
     private static final int REFERENCE_BIT = 1 << Part.REFERENCE.ordinal();
 

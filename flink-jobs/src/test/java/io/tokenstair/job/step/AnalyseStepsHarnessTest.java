@@ -87,6 +87,10 @@ class AnalyseStepsHarnessTest {
             harness.getSideOutput(AnalyseSteps.STEPS).forEach(step -> told.step(step.getValue()));
             harness.getSideOutput(AnalyseSteps.STEPS).clear();
         }
+        if (harness.getSideOutput(AnalyseSteps.MODELS) != null) {
+            harness.getSideOutput(AnalyseSteps.MODELS).forEach(model -> told.model(model.getValue()));
+            harness.getSideOutput(AnalyseSteps.MODELS).clear();
+        }
         if (harness.getSideOutput(AnalyseSteps.FINDINGS) != null) {
             harness.getSideOutput(AnalyseSteps.FINDINGS).forEach(finding -> told.finding(finding.getValue()));
             harness.getSideOutput(AnalyseSteps.FINDINGS).clear();

@@ -327,6 +327,8 @@ public final class EngineScript {
         private int waitingCount;
         private @Nullable Integer runningCount;
         private boolean scheduleKnown = true;
+        private @Nullable String graphMode;
+        private @Nullable Integer paddedCount;
 
         /** These requests make a token each. */
         public Step decode(String... requestIds) {
@@ -425,6 +427,13 @@ public final class EngineScript {
             return this;
         }
 
+        /** How its kernels are launched, and for how many sequences. */
+        public Step graph(String mode, int padded) {
+            graphMode = mode;
+            paddedCount = padded;
+            return this;
+        }
+
         /** Requests that wait, and run, after scheduling. */
         public Step counts(int running, int waiting) {
             runningCount = running;
@@ -457,8 +466,8 @@ public final class EngineScript {
                     scheduleKnown ? end - 100_000 : null,
                     end,
                     null,
-                    null,
-                    null,
+                    graphMode,
+                    paddedCount,
                     null,
                     null,
                     null,

@@ -3,6 +3,7 @@ package io.tokenstair.job.step;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
@@ -588,6 +589,104 @@ class EngineTimelineTest {
 
         assertThat(told.tokens()).hasSize(3).allMatch(token -> token.referenceNanos() == null);
         assertThat(told.tokens()).allMatch(token -> token.slow() == null && token.sum() == token.gap());
+    }
+
+    // ---- graph mode
+
+    @Test
+    void eagerInsteadOfACapturedGraph() {
+        EngineScript engine = new EngineScript().start(64, "a", "b", "c");
+        for (int i = 0; i < 60; i++) {
+            engine.step().decode("a", "b", "c").graph("full", 4).run();
+        }
+        for (int i = 0; i < 30; i++) {
+            engine.step().decode("a", "b", "c").graph("eager", 3).late(4 * MILLIS).run();
+        }
+        Told told = engine.told();
+        Token token = told.last("b");
+
+        assertThat(token.cause()).isEqualTo(Cause.KERNEL_FALLBACK);
+        assertThat(token.part(Part.GRAPH)).isCloseTo(4 * MILLIS, within(MILLIS));
+        assertThat(token.why().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
+        assertThat(token.why().chain).anyMatch(sentence -> sentence.contains("graph mode eager; usual is full"));
+        assertThat(token.culprit()).isNull();
+        assertThat(token.sum()).isEqualTo(token.gap());
+        // The first one is before the mode was learnt: nothing is known of what it costs.
+        assertThat(told.token("b", 61).cause()).isEqualTo(Cause.UNRESOLVED_STALL);
+    }
+
+    @Test
+    void theSameStallInTheUsualGraphModeIsNoFallback() {
+        EngineScript engine = new EngineScript().start(64, "a", "b", "c");
+        for (int i = 0; i < 60; i++) {
+            engine.step().decode("a", "b", "c").graph("full", 4).run();
+        }
+        for (int i = 0; i < 30; i++) {
+            engine.step().decode("a", "b", "c").graph("full", 4).late(4 * MILLIS).run();
+        }
+
+        assertThat(engine.told().tokens())
+                .noneMatch(token -> token.cause() == Cause.KERNEL_FALLBACK || token.part(Part.GRAPH) != 0);
+    }
+
+    // ---- load or anomaly
+
+    @Test
+    void whatTheLoadExplainsIsLoadAndTheRestIsAnomaly() {
+        EngineScript engine = warm();
+        engine.queue("big", 400);
+        engine.step().decode("a", "b").prefill("big", 400).run();
+        engine.finish("big", "stop");
+        engine.decode(3, "a", "b");
+        engine.step().decode("a", "b").late(30 * MILLIS).run();
+        Told told = engine.told();
+        List<Token> tokens = told.tokens("a");
+        Token beside = tokens.get(tokens.size() - 5);
+        Token late = tokens.get(tokens.size() - 1);
+
+        assertThat(beside.cause()).isEqualTo(Cause.PREFILL_INTERFERENCE);
+        assertThat(beside.is(TokenBatch.LOAD)).isTrue();
+        assertThat(beside.is(TokenBatch.ANOMALY)).isFalse();
+        assertThat(late.cause()).isEqualTo(Cause.UNRESOLVED_STALL);
+        assertThat(late.is(TokenBatch.ANOMALY)).isTrue();
+        assertThat(late.is(TokenBatch.LOAD)).isFalse();
+        List<StepAnalysis> steps = told.steps;
+        assertThat(steps.get(steps.size() - 5).slowKind()).isEqualTo("load");
+        assertThat(steps.get(steps.size() - 2).slowKind()).isNull();
+        assertThat(steps.get(steps.size() - 1).slowKind()).isEqualTo("anomaly");
+        assertThat(tokens).allMatch(token -> token.slow() != null || !token.is(TokenBatch.LOAD | TokenBatch.ANOMALY));
+    }
+
+    @Test
+    void aColdModelSaysNeitherLoadNorAnomaly() {
+        EngineScript engine = new EngineScript().start(64, "a", "b").decode(10, "a", "b");
+        engine.step().decode("a", "b").late(60 * MILLIS).run();
+        Told told = engine.told();
+
+        assertThat(told.last("a").slow()).isNotNull();
+        assertThat(told.tokens()).noneMatch(token -> token.is(TokenBatch.LOAD) || token.is(TokenBatch.ANOMALY));
+        assertThat(told.steps).allMatch(step -> step.slowKind() == null && step.expectedNanos() == null);
+    }
+
+    @Test
+    void everyJudgedStepNamesAVersionThatExistsAndSharesThatSumUp() {
+        Told told = warm().decode(40, "a", "b").told();
+        assertThat(told.models).isNotEmpty();
+        for (StepAnalysis step : told.steps) {
+            if (step.modelVersion() == null) {
+                continue;
+            }
+            ModelSnapshot version = told.models.get(step.modelVersion() - 1);
+            assertThat(version.version()).isEqualTo(step.modelVersion());
+            assertThat(version.validFromStepId()).isLessThanOrEqualTo(step.stepId());
+            assertThat(step.referenceNanos()).isEqualTo(version.referenceNanos());
+            assertThat(step.batchNanos()
+                            + step.contextNanos()
+                            + step.prefillNanos()
+                            + step.recomputeNanos()
+                            + step.graphNanos())
+                    .isEqualTo(step.expectedNanos() - step.referenceNanos());
+        }
     }
 
     // ---- steps

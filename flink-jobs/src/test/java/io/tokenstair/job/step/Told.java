@@ -1,6 +1,7 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Part;
@@ -17,6 +18,7 @@ public final class Told implements EngineOutput {
     public final List<TokenBatch> batches = new ArrayList<>();
     public final List<SequenceFact> facts = new ArrayList<>();
     public final List<StepAnalysis> steps = new ArrayList<>();
+    public final List<ModelSnapshot> models = new ArrayList<>();
     public final List<Finding> findings = new ArrayList<>();
 
     /**
@@ -106,6 +108,11 @@ public final class Told implements EngineOutput {
     }
 
     @Override
+    public void model(ModelSnapshot snapshot) {
+        models.add(snapshot);
+    }
+
+    @Override
     public void finding(Finding finding) {
         findings.add(finding);
     }
@@ -122,6 +129,7 @@ public final class Told implements EngineOutput {
         facts.forEach(fact -> said.add(fact.kind + " " + fact.name.engineRequestId + " " + fact.clockNanos + " "
                 + fact.epochNanos + " " + fact.tokens + " " + fact.otherRequestId + " " + fact.stepId));
         steps.forEach(step -> said.add(step.toString()));
+        models.forEach(model -> said.add(model.toString()));
         findings.forEach(finding -> said.add(finding.toString()));
         said.sort(null);
         tokens().forEach(token -> said.add(token.text()));

@@ -75,6 +75,10 @@ public final class ExplainJson {
         json.text("state", token.state());
         json.text("cause", token.cause());
         json.text("culpritRequestId", token.culpritRequestId());
+        String slowKind = token.slowKind();
+        if (slowKind != null) {
+            json.flag("anomaly", slowKind.equals("anomaly"));
+        }
         if (token.confidence() != null) {
             json.beginObject("confidence");
             json.text("level", token.confidence());

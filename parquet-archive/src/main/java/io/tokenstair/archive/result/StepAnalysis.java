@@ -9,6 +9,10 @@ import org.jspecify.annotations.Nullable;
  * @param endEpochNanos aligned end of the step; absent where the clock is not aligned
  * @param stepNanos end less the later of its schedule start and the end of the step before
  * @param idleNanos time before it in which no step was in flight
+ * @param slowKind load or anomaly; absent when the step is not slow, or the model cannot say
+ * @param modelVersion version of the {@link ModelSnapshot} that judged it; absent while the model is cold
+ * @param expectedBasis learnt, neighbours, other-mode or prompts-unknown
+ * @param batchNanos Shapley values of expected less reference: the five that are present sum exactly to it
  * @param expectedNanos what the model says for its composition, judged by the snapshot before it; absent while the model is cold
  * @param referenceNanos the same snapshot for a usual decode-only step; absent while it is not known
  */
@@ -31,4 +35,15 @@ public record StepAnalysis(
         @Field(16) @Nullable Integer waitingCount,
         @Field(17) @Nullable Long kvUsedBlocksCount,
         @Field(18) @Nullable Long kvTotalBlocksCount,
-        @Field(19) @Nullable Long coreWaitNanos) {}
+        @Field(19) @Nullable Long coreWaitNanos,
+        @Field(20) @Nullable String slowKind,
+        @Field(21) @Nullable Integer modelVersion,
+        @Field(22) @Nullable String expectedBasis,
+        @Field(23) int paddedCount,
+        @Field(24) @Nullable String graphMode,
+        @Field(25) long promptPairs,
+        @Field(26) @Nullable Long batchNanos,
+        @Field(27) @Nullable Long contextNanos,
+        @Field(28) @Nullable Long prefillNanos,
+        @Field(29) @Nullable Long recomputeNanos,
+        @Field(30) @Nullable Long graphNanos) {}

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param chain the sentences of the causal chain, each ending in its event ids in brackets; only slow tokens carry it
  * @param missingLayers layers that did not report for this request
  * @param deliveredBoundNanos how far {@code deliveryNanos} may be from the truth: 0 on one clock; absent where it is
+ * @param slowKind load or anomaly; absent when the token is not slow, or the model cannot say
  */
 public record TokenAnalysis(
         @Field(1) String requestId,
@@ -65,7 +66,8 @@ public record TokenAnalysis(
         @Field(48) List<String> evidence,
         @Field(49) List<String> chain,
         @Field(50) List<String> missingLayers,
-        @Field(51) @Nullable Long deliveredBoundNanos) {
+        @Field(51) @Nullable Long deliveredBoundNanos,
+        @Field(52) @Nullable String slowKind) {
 
     /** A token whose delivery, if it has one, was measured on one clock. */
     public TokenAnalysis(
@@ -118,7 +120,8 @@ public record TokenAnalysis(
             @Nullable String deliveryCause,
             List<String> evidence,
             List<String> chain,
-            List<String> missingLayers) {
+            List<String> missingLayers,
+            @Nullable String slowKind) {
         this(
                 requestId,
                 lifetime,
@@ -170,6 +173,7 @@ public record TokenAnalysis(
                 evidence,
                 chain,
                 missingLayers,
-                deliveryNanos == null ? null : Long.valueOf(0));
+                deliveryNanos == null ? null : Long.valueOf(0),
+                slowKind);
     }
 }
