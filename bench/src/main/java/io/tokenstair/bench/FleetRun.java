@@ -75,7 +75,11 @@ public final class FleetRun {
         long cpuNanos = system.getProcessCpuTime() - cpuStart.get();
         long archiveBytes = deleted(archive);
         return new Measurement(
-                counted(result, TOKENS) + counted(result, RUN_TOKENS), counted(result, SLOW), wallNanos, cpuNanos, archiveBytes);
+                counted(result, TOKENS) + counted(result, RUN_TOKENS),
+                counted(result, SLOW),
+                wallNanos,
+                cpuNanos,
+                archiveBytes);
     }
 
     private DataStream<RawRecord> records(StreamExecutionEnvironment environment) {

@@ -161,8 +161,7 @@ public final class AnalysisJob {
                     "step-analysis");
             sink(
                     steps.getSideOutput(AnalyseSteps.MODELS),
-                    ArchiveSinks.result(
-                            results, ResultTables.MODEL_SNAPSHOT, row -> millis(row.validFromEpochNanos())),
+                    ArchiveSinks.result(results, ResultTables.MODEL_SNAPSHOT, row -> millis(row.validFromEpochNanos())),
                     "model-snapshot");
             sink(layers, ArchiveSinks.result(results, ResultTables.LAYER_REPORT, row -> null), "layer-report");
         }

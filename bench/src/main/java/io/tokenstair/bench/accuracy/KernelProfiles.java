@@ -39,7 +39,8 @@ final class KernelProfiles {
     /** Prints what is reached on every profile; from the built-in copies where no folder is given. */
     static void print(PrintStream out, @Nullable Path folder) throws IOException {
         KernelProfiles profiles = new KernelProfiles(folder);
-        out.println("| profile | learnt half: steps, MAPE % | other half: steps, MAPE %, p95 % | one line for all batches, other half % |");
+        out.println(
+                "| profile | learnt half: steps, MAPE % | other half: steps, MAPE %, p95 % | one line for all batches, other half % |");
         out.println("|---|---|---|---|");
         profiles.model(out, "RTX4090_meta-llama_Llama-3.1-8B_bf16_tp1", 32);
         profiles.model(out, "RTXPRO6000_Qwen_Qwen3-32B_bf16_tp2", 64);
@@ -52,7 +53,8 @@ final class KernelProfiles {
     private void model(PrintStream out, String name, int layers) throws IOException {
         Map<String, TreeMap<Integer, Double>> dense = new TreeMap<>();
         for (String[] row : rows(name + "_dense.csv")) {
-            dense.computeIfAbsent(row[0], layer -> new TreeMap<>()).put(Integer.valueOf(row[1]), Double.valueOf(row[2]));
+            dense.computeIfAbsent(row[0], layer -> new TreeMap<>())
+                    .put(Integer.valueOf(row[1]), Double.valueOf(row[2]));
         }
         Map<String, TreeMap<Integer, Double>> perSequence = new TreeMap<>();
         for (String[] row : rows(name + "_per_sequence.csv")) {
@@ -163,8 +165,8 @@ final class KernelProfiles {
                     .computeIfAbsent(workers, w -> new ArrayList<>())
                     .add(new Row(StepLoad.decodeOnly(1, bytes / 1_024), millis * 1e6));
         }
-        byWorkers.forEach((workers, steps) ->
-                report(out, "vidur A100 all-reduce of " + workers + " by size", steps, steps));
+        byWorkers.forEach(
+                (workers, steps) -> report(out, "vidur A100 all-reduce of " + workers + " by size", steps, steps));
     }
 
     private static void report(PrintStream out, String name, List<Row> rows, List<Row> judged) {
@@ -215,9 +217,8 @@ final class KernelProfiles {
         for (int i = 0; i < nanos.length; i++) {
             StepLoad load = all.get(i).load();
             nanos[i] = all.get(i).nanos();
-            regressors[i] = new double[] {
-                1, load.sequences(), load.residentTokens(), load.promptTokens(), load.promptPairs()
-            };
+            regressors[i] =
+                    new double[] {1, load.sequences(), load.residentTokens(), load.promptTokens(), load.promptPairs()};
         }
         double[] fitted = RobustFit.fitted(regressors, nanos);
         ErrorSum errors = new ErrorSum();

@@ -41,14 +41,7 @@ final class ModelRun {
         stepId++;
         if (sequences.size() > 0) {
             StepLoad usual = new StepLoad(
-                    (int) sequences.median(),
-                    (int) padded.median(),
-                    graphMode.most(),
-                    resident.median(),
-                    0,
-                    0,
-                    0,
-                    0);
+                    (int) sequences.median(), (int) padded.median(), graphMode.most(), resident.median(), 0, 0, 0, 0);
             snapshot = StepTimeModel.publish(model, snapshot, load, usual, stepId);
         }
     }

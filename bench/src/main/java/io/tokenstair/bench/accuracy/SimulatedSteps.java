@@ -58,7 +58,8 @@ final class SimulatedSteps {
         double ar = 0;
         long request = 0;
         for (int i = 0; i < count; i++) {
-            double wave = 0.5 - 0.5 * StrictMath.cos(2 * Math.PI * i / WAVE_STEPS + 6 * arrivals.uniform(i / WAVE_STEPS));
+            double wave =
+                    0.5 - 0.5 * StrictMath.cos(2 * Math.PI * i / WAVE_STEPS + 6 * arrivals.uniform(i / WAVE_STEPS));
             double rate = engine.mostSequences() * (0.05 + wave) / 1_000;
             for (int k = 0; k < 4; k++) {
                 if (arrivals.uniform(8L * i + k + 1_000_000_000L) < rate / 4) {
@@ -113,7 +114,8 @@ final class SimulatedSteps {
         }
         GraphMode mode = mode(engine, sequences, prompt);
         int padded = BatchBucket.paddedCount(sequences, decodes, prompt, 0, mode);
-        double launch = mode == GraphMode.FULL ? FULL_NANOS : mode == GraphMode.PIECEWISE ? PIECEWISE_NANOS : EAGER_NANOS;
+        double launch =
+                mode == GraphMode.FULL ? FULL_NANOS : mode == GraphMode.PIECEWISE ? PIECEWISE_NANOS : EAGER_NANOS;
         double mean = engine.table().nanos(padded)
                 + launch
                 + NANOS_PER_SEQUENCE * sequences

@@ -91,8 +91,9 @@ public final class StepTimeAccuracy {
     }
 
     private static void simulated(PrintStream out, int seeds) {
-        out.println("| table | graphs | noise | decode-only: steps, MAPE %, p95 % | knowing the engine % | with prompts: steps,"
-                + " MAPE % | size not seen: steps, MAPE % | versions per 1000 steps |");
+        out.println(
+                "| table | graphs | noise | decode-only: steps, MAPE %, p95 % | knowing the engine % | with prompts: steps,"
+                        + " MAPE % | size not seen: steps, MAPE % | versions per 1000 steps |");
         out.println("|---|---|---|---|---|---|---|---|");
         for (SimulatedSteps.Engine engine : engines()) {
             Simulated done = simulate(engine, SIMULATED_STEPS, FIRST_SEED, seeds);
@@ -179,8 +180,9 @@ public final class StepTimeAccuracy {
     }
 
     private static void captures(PrintStream out, Path folder) throws IOException, WireException {
-        out.println("| run | decode-only steps | online MAPE %, median % | offline line % | offline table % | online over the"
-                + " better one | with prompts: steps, MAPE % |");
+        out.println(
+                "| run | decode-only steps | online MAPE %, median % | offline line % | offline table % | online over the"
+                        + " better one | with prompts: steps, MAPE % |");
         out.println("|---|---|---|---|---|---|---|");
         for (String name : CaptureSteps.names(folder)) {
             Recorded run = recorded(CaptureSteps.of(folder.resolve(name)));

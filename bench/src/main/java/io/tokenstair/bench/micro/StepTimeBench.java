@@ -39,8 +39,8 @@ public class StepTimeBench {
             GraphMode mode = prompt ? GraphMode.PIECEWISE : GraphMode.FULL;
             int chunk = prompt ? 16 + random.nextInt(496) : 0;
             int padded = BatchBucket.paddedCount(sequences, sequences, chunk, 0, mode);
-            loads[i] = new StepLoad(
-                    sequences, padded, mode, 700L * sequences, chunk, 0, StepLoad.pairs(chunk, chunk), 0);
+            loads[i] =
+                    new StepLoad(sequences, padded, mode, 700L * sequences, chunk, 0, StepLoad.pairs(chunk, chunk), 0);
             double mean = 9e6 + 2e6 * (padded / 64) + 5e4 * sequences + 33e3 * chunk;
             nanos[i] = Math.round(mean * (1 + 0.015 * random.nextGaussian()));
         }

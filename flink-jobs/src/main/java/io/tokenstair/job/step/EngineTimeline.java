@@ -475,8 +475,7 @@ public final class EngineTimeline {
         for (int i = 0; i < rows.count(); i++) {
             int after = rows.contextTokens(i) / state.blockSizeTokens;
             boolean within = rows.scheduledTokens(i) <= rows.contextTokens(i) - after * state.blockSizeTokens;
-            int before =
-                    within ? after : (rows.contextTokens(i) - rows.scheduledTokens(i)) / state.blockSizeTokens;
+            int before = within ? after : (rows.contextTokens(i) - rows.scheduledTokens(i)) / state.blockSizeTokens;
             boolean prefill = rows.phaseCode(i) == Phase.PREFILL.code();
             if (after > before) {
                 fill.handles.add(rows.requestHandle(i));

@@ -101,8 +101,8 @@ final class Narrative {
                 say("It waited " + millis(part(Part.QUEUE_WAIT)) + " in the queue.", sequence.queuedEventId);
             case BATCH_GROWTH ->
                 say(
-                        "The step ran " + judged.load.sequences() + " sequences; usual are "
-                                + judged.referenceBatch + ": " + millis(part(Part.BATCH)) + ".",
+                        "The step ran " + judged.load.sequences() + " sequences; usual are " + judged.referenceBatch
+                                + ": " + millis(part(Part.BATCH)) + ".",
                         judged.eventId);
             case CONTEXT_GROWTH ->
                 say(

@@ -293,8 +293,8 @@ public final class StepTimeModel {
         }
         add(state, load, table, row, observed, share);
         state.steps++;
-        state.publishCredit = Math.max(
-                state.publishCredit, Math.min(PUBLISH_BURST * PUBLISH_COST, state.publishCredit + 1));
+        state.publishCredit =
+                Math.max(state.publishCredit, Math.min(PUBLISH_BURST * PUBLISH_COST, state.publishCredit + 1));
         if (decodeOnly) {
             state.decodeOnlySteps++;
             table[row + STEPS]++;

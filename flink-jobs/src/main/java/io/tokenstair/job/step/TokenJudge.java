@@ -188,10 +188,7 @@ final class TokenJudge {
                 int tokens = rows.scheduledTokens(i);
                 long pairs = StepLoad.pairs(tokens, rows.contextTokens(i));
                 judged.promptRows.add(new JudgedStep.PromptRow(
-                        sequence,
-                        tokens,
-                        state.snapshot.promptNanos(tokens, pairs),
-                        phase != Phase.PREFILL.code()));
+                        sequence, tokens, state.snapshot.promptNanos(tokens, pairs), phase != Phase.PREFILL.code()));
             }
         }
         String largest = largestPrompt(judged);
@@ -429,8 +426,7 @@ final class TokenJudge {
         mask = 0;
         long gap = judged.endNanos - sequence.lastNanos;
         boolean warm = judged.warm && sequence.expectedKnown;
-        long expected =
-                warm ? sequence.expectedNanos : judged.referenceKnown ? judged.referenceNanos : 0;
+        long expected = warm ? sequence.expectedNanos : judged.referenceKnown ? judged.referenceNanos : 0;
         promptsKnown = warm && state.snapshot.promptsKnown;
         boolean hostCovered = !Double.isNaN(sequence.coreWaitNanos);
         long remaining = gap;

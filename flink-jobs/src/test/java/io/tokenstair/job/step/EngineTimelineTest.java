@@ -600,7 +600,11 @@ class EngineTimelineTest {
             engine.step().decode("a", "b", "c").graph("full", 4).run();
         }
         for (int i = 0; i < 30; i++) {
-            engine.step().decode("a", "b", "c").graph("eager", 3).late(4 * MILLIS).run();
+            engine.step()
+                    .decode("a", "b", "c")
+                    .graph("eager", 3)
+                    .late(4 * MILLIS)
+                    .run();
         }
         Told told = engine.told();
         Token token = told.last("b");
@@ -622,7 +626,11 @@ class EngineTimelineTest {
             engine.step().decode("a", "b", "c").graph("full", 4).run();
         }
         for (int i = 0; i < 30; i++) {
-            engine.step().decode("a", "b", "c").graph("full", 4).late(4 * MILLIS).run();
+            engine.step()
+                    .decode("a", "b", "c")
+                    .graph("full", 4)
+                    .late(4 * MILLIS)
+                    .run();
         }
 
         assertThat(engine.told().tokens())

@@ -138,7 +138,8 @@ class StepTimeModelTest {
         StepLoad unseen = engine.load(78, GraphMode.FULL, 50_000);
 
         assertThat(engine.snapshot.expect(unseen).basis()).isEqualTo(StepExpectation.Basis.NEIGHBOURS);
-        assertThat(engine.snapshot.expectedNanos(unseen) / engine.meanNanos(unseen)).isCloseTo(1, within(0.05));
+        assertThat(engine.snapshot.expectedNanos(unseen) / engine.meanNanos(unseen))
+                .isCloseTo(1, within(0.05));
     }
 
     @Test
@@ -148,13 +149,15 @@ class StepTimeModelTest {
         StepLoad eager = engine.load(60, GraphMode.EAGER, 50_000);
 
         assertThat(engine.snapshot.expect(eager).basis()).isEqualTo(StepExpectation.Basis.OTHER_MODE);
-        assertThat(engine.snapshot.expectedNanos(eager) / engine.meanNanos(eager)).isBetween(0.5, 1.1);
+        assertThat(engine.snapshot.expectedNanos(eager) / engine.meanNanos(eager))
+                .isBetween(0.5, 1.1);
         assertThat(engine.snapshot.expect(eager).graphNanos()).isZero();
         for (int i = 0; i < 4; i++) {
             engine.step(eager, Math.round(engine.meanNanos(eager)));
         }
         assertThat(engine.snapshot.expect(eager).basis()).isEqualTo(StepExpectation.Basis.LEARNT);
-        assertThat(engine.snapshot.expectedNanos(eager) / engine.meanNanos(eager)).isCloseTo(1, within(0.05));
+        assertThat(engine.snapshot.expectedNanos(eager) / engine.meanNanos(eager))
+                .isCloseTo(1, within(0.05));
         assertThat((double) engine.snapshot.expect(eager).graphNanos()).isCloseTo(4e6, within(1e6));
     }
 
@@ -193,11 +196,13 @@ class StepTimeModelTest {
         StepLoad usual = engine.load(60, GraphMode.FULL, 50_000);
         engine.factor = 1.4;
         engine.run(6_000);
-        assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual)).isCloseTo(1.4, within(0.05));
+        assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual))
+                .isCloseTo(1.4, within(0.05));
 
         engine.factor = 1;
         engine.run(1_000);
-        assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual)).isCloseTo(1, within(0.05));
+        assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual))
+                .isCloseTo(1, within(0.05));
     }
 
     @Test
@@ -207,7 +212,8 @@ class StepTimeModelTest {
         engine.run(6_000);
         StepLoad usual = engine.load(60, GraphMode.FULL, 50_000);
 
-        assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual)).isCloseTo(1, within(0.02));
+        assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual))
+                .isCloseTo(1, within(0.02));
     }
 
     // ---- what cannot be
@@ -246,7 +252,8 @@ class StepTimeModelTest {
                 new StepLoad(60, 64, GraphMode.FULL, 50_000, 100_000_000, 0, 1_000_000_000_000_000L, 0), 12_000_000);
         engine.run(200);
 
-        assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual)).isCloseTo(1, within(0.03));
+        assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual))
+                .isCloseTo(1, within(0.03));
     }
 
     @Test

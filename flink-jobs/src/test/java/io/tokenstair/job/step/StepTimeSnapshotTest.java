@@ -105,7 +105,8 @@ class StepTimeSnapshotTest {
         assertThat(snapshot.expect(decode(6, GraphMode.FULL)).basis()).isEqualTo(StepExpectation.Basis.NEIGHBOURS);
         assertThat(snapshot.expect(decode(400, GraphMode.FULL)).basis()).isEqualTo(StepExpectation.Basis.NEIGHBOURS);
         assertThat(snapshot.expect(decode(4, GraphMode.EAGER)).basis()).isEqualTo(StepExpectation.Basis.OTHER_MODE);
-        assertThat(snapshot.expect(new StepLoad(4, 4, GraphMode.FULL, 0, 5, 0, 25, 0)).basis())
+        assertThat(snapshot.expect(new StepLoad(4, 4, GraphMode.FULL, 0, 5, 0, 25, 0))
+                        .basis())
                 .isEqualTo(StepExpectation.Basis.PROMPTS_UNKNOWN);
     }
 
