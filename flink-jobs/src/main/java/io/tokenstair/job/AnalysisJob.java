@@ -96,16 +96,17 @@ public final class AnalysisJob {
                         new RouteRecords(rawArchive != null), TypeInformation.of(EngineRecord.class))
                 .name("route-records")
                 .uid("route-records");
-        if (rawArchive != null) {
-            routed.getSideOutput(RouteRecords.ARCHIVE)
-                    .sinkTo(ArchiveSinks.raw(rawArchive))
-                    .name("raw-archive")
-                    .uid("raw-archive");
-        }
         SingleOutputStreamOperator<RequestInput> steps = routed.keyBy(record -> record.engineId, Types.STRING)
                 .process(new AnalyseSteps(sortedInput), TypeInformation.of(RequestInput.class))
                 .name("analyse-steps")
                 .uid("analyse-steps");
+        if (rawArchive != null) {
+            routed.getSideOutput(RouteRecords.ARCHIVE)
+                    .union(steps.getSideOutput(AnalyseSteps.REJECTED))
+                    .sinkTo(ArchiveSinks.raw(rawArchive))
+                    .name("raw-archive")
+                    .uid("raw-archive");
+        }
         SingleOutputStreamOperator<TokenAnalysis> tokens = steps.union(routed.getSideOutput(RouteRecords.OBSERVED))
                 .keyBy(input -> input.requestId, Types.STRING)
                 .process(new AnalyseRequests(tokenRuns), TypeInformation.of(TokenAnalysis.class))

@@ -29,6 +29,7 @@ import io.tokenstair.event.ShardLoaded;
 import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.StreamStalled;
+import io.tokenstair.job.engine.EngineMetric;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +56,11 @@ public final class EventRoutes {
         @Override
         public Optional<String> visit(RequestPreempted event) {
             return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
+        public Optional<String> visit(MetricSampled event) {
+            return Optional.ofNullable(EngineMetric.engineOf(event));
         }
 
         @Override

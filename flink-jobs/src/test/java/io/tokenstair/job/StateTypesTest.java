@@ -13,6 +13,7 @@ import io.tokenstair.event.EventFixtures;
 import io.tokenstair.event.EventKind;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.engine.EngineWatch;
 import io.tokenstair.job.evidence.EngineEvidence;
 import io.tokenstair.job.evidence.Evidence;
 import io.tokenstair.job.evidence.TransferWait;
@@ -83,6 +84,7 @@ class StateTypesTest {
                 UsualGraphMode.class,
                 HostThreads.class,
                 EngineEvidence.class,
+                EngineWatch.class,
                 Evidence.class,
                 TransferWait.class,
                 PrefillStep.class,

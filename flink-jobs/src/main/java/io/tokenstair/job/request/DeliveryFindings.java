@@ -5,6 +5,7 @@ import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.DeliveryPart;
 import io.tokenstair.cause.Severity;
+import io.tokenstair.job.finding.Findings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -285,6 +285,7 @@ final class EngineSide {
             }
             sequence.hostCovered |= (flags & TokenBatch.HOST_COVERED) != 0;
             sequence.kvReported |= (flags & TokenBatch.KV_REPORTED) != 0;
+            sequence.gpuReported |= (flags & TokenBatch.GPU_REPORTED) != 0;
             sequence.gapSumNanos += gapSumNanos;
             sequence.gapCount += count;
         }
@@ -406,6 +407,7 @@ final class EngineSide {
         }
         sequence.hostCovered |= (token.flags & TokenBatch.HOST_COVERED) != 0;
         sequence.kvReported |= (token.flags & TokenBatch.KV_REPORTED) != 0;
+        sequence.gpuReported |= (token.flags & TokenBatch.GPU_REPORTED) != 0;
         sequence.multiToken |= (token.flags & TokenBatch.SEVERAL) != 0;
         if (token.tokenIndex == 0 && token.gapNanos != null && token.referenceNanos != null) {
             // What a lost prefix cost is in the computing of the prompt, not in the wait before it.

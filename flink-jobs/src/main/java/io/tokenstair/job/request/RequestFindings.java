@@ -5,6 +5,7 @@ import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.Part;
 import io.tokenstair.cause.Severity;
+import io.tokenstair.job.finding.Findings;
 import io.tokenstair.job.staircase.Rise;
 import io.tokenstair.job.staircase.StaircaseDetector;
 import io.tokenstair.job.staircase.StaircaseShape;
@@ -297,6 +298,11 @@ final class RequestFindings {
 
     private Finding slowFinding(
             LifetimeState lifetime, SequenceLife sequence, int index, SlowGroup group, List<String> missing) {
+        List<String> layers = missing;
+        if (group.cause.equals(Cause.UNRESOLVED_STALL.name()) && sequence.fromEngine && !sequence.gpuReported) {
+            layers = new ArrayList<>(missing);
+            layers.add("gpu");
+        }
         Severity severity = Severity.of(group.mostLostNanos, group.sumLostNanos, group.tokens, sequence.tokenCount);
         List<String> names = new ArrayList<>();
         List<Long> nanos = new ArrayList<>();
@@ -341,7 +347,7 @@ final class RequestFindings {
                 group.confidence,
                 group.confidenceWhy,
                 group.evidence,
-                missing,
+                layers,
                 names,
                 nanos,
                 narrative));

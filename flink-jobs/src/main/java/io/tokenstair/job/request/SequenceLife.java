@@ -39,6 +39,7 @@ public class SequenceLife {
     public @Nullable Long boundNanos;
     public boolean hostCovered;
     public boolean kvReported;
+    public boolean gpuReported;
     public boolean multiToken;
     /** Some of its tokens are known from chunks alone. */
     public boolean streamOnly;

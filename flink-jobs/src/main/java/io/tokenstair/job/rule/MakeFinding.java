@@ -2,7 +2,7 @@ package io.tokenstair.job.rule;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.cause.Confidence;
-import io.tokenstair.job.request.Findings;
+import io.tokenstair.job.finding.Findings;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.RuleKey;

@@ -3,9 +3,12 @@ package io.tokenstair.job.step;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.StepAnalysis;
+import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.request.RequestInput;
+import io.tokenstair.job.sink.RawArchiveRow;
+import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.functions.OpenContext;
@@ -38,6 +41,9 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
     /** Findings of an engine as a whole. */
     public static final OutputTag<Finding> FINDINGS =
             new OutputTag<>("engine-findings", TypeInformation.of(Finding.class));
+
+    /** What was refused of steps: rows for the raw table of rejects. */
+    public static final OutputTag<RawArchiveRow> REJECTED = new OutputTag<>("rejected", RawArchiveRowTypeInfo.INSTANCE);
 
     private final boolean sortedInput;
     private transient ValueState<EngineBuffer> bufferState;
@@ -202,6 +208,11 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
         @Override
         public void finding(Finding finding) {
             context.output(FINDINGS, finding);
+        }
+
+        @Override
+        public void rejected(LoggedEvent rejected) {
+            RawArchiveRow.forEach(rejected, false, row -> context.output(REJECTED, row));
         }
     }
 }

@@ -3,6 +3,7 @@ package io.tokenstair.job.step;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.StepAnalysis;
+import io.tokenstair.event.LoggedEvent;
 
 /** Where an engine's timeline puts what it concludes, in the order of the engine's own time. */
 public interface EngineOutput {
@@ -17,6 +18,9 @@ public interface EngineOutput {
 
     /** The version of the step time model that judges the steps to come. */
     default void model(ModelSnapshot snapshot) {}
+
+    /** What was refused of a record that was read, and why: a row of the archive's rejects. Where nothing is archived it is only counted. */
+    default void rejected(LoggedEvent rejected) {}
 
     /** Something that was concluded of the engine as a whole. */
     void finding(Finding finding);

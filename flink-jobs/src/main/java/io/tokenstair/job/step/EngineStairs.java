@@ -7,7 +7,7 @@ import io.tokenstair.cause.Severity;
 import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.job.layer.Layer;
-import io.tokenstair.job.request.Findings;
+import io.tokenstair.job.finding.Findings;
 import io.tokenstair.job.staircase.Rise;
 import io.tokenstair.job.staircase.StaircaseDetector;
 import io.tokenstair.job.staircase.StaircaseShape;

@@ -4,6 +4,7 @@ import io.tokenstair.clock.ClockSegments;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.engine.EngineWatch;
 import io.tokenstair.job.evidence.EngineEvidence;
 import io.tokenstair.job.window.SortedWindow;
 import java.util.ArrayList;
@@ -70,12 +71,15 @@ public class EngineState {
 
     public @Nullable Long tokenBudgetTokens;
     public @Nullable Integer maxSequencesCount;
+    /** Largest batch that the engine captured a graph for. */
+    public @Nullable Integer maxGraphBatchCount;
     public int blockSizeTokens;
     public @Nullable Long kvTotalBlocksCount;
     public @Nullable Long kvUsedBlocksCount;
 
     public HostThreads threads = new HostThreads();
     public EngineEvidence evidence = new EngineEvidence();
+    public EngineWatch watch = new EngineWatch();
     public ClockSegments clock = new ClockSegments();
     public PrefixBlocks blocks = new PrefixBlocks();
     public StairsState stairs = new StairsState();
@@ -89,6 +93,18 @@ public class EngineState {
 
     public long latestCoarseMillis = Long.MIN_VALUE;
     public long unknownHandleRows;
+    /** Handles that were waited for in vain, the last {@link EngineTimeline#NAME_EVENTS}. */
+    public List<Integer> namelessHandles = new ArrayList<>();
+    /** Engine ids that more than one open sequence has. */
+    public List<String> ambiguousNames = new ArrayList<>();
+
+    public long ambiguousFinishes;
+    /** Sequences that ended without a record. */
+    public long silentSequences;
+    /** Steps whose stamps cannot be. */
+    public long absurdSteps;
+    /** Records that were written of what was refused here. */
+    public long rejectedRecords;
 
     /** For Flink's serializer. */
     public EngineState() {}

@@ -1,6 +1,8 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.archive.result.StepAnalysis;
+import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.Confidence;
 import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.clock.ClockSegments;
 import io.tokenstair.event.ClockSampled;
@@ -12,13 +14,24 @@ import io.tokenstair.event.HostSampled;
 import io.tokenstair.event.KvBlocksEvicted;
 import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.Phase;
+import io.tokenstair.event.Rejected;
 import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestPreempted;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.SequenceRows;
+import io.tokenstair.event.ShardLoaded;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.engine.EngineFindings;
+import io.tokenstair.job.engine.EngineStep;
+import io.tokenstair.job.engine.MetricWatch;
+import io.tokenstair.job.evidence.EngineEvidence;
+import io.tokenstair.job.evidence.Evidence;
+import io.tokenstair.job.evidence.EvidenceKind;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -39,8 +52,29 @@ public final class EngineTimeline {
     /** How long a token may wait in an open batch, in the engine's time. */
     public static final long BATCH_NANOS = 500_000_000L;
 
+    /** How long, in event time, a step waits for the names of its rows. */
+    public static final long NAME_MILLIS = 15_000;
+
+    /** Most events that wait behind a step for the names of its rows, and most handles that are known to have none. */
+    public static final int NAME_EVENTS = 512;
+
+    /** A sequence that nobody speaks of for so long, in the engine's time, has ended without a record. */
+    public static final long SILENT_NANOS = 600_000_000_000L;
+
+    /** How often, in steps, silent sequences are looked for. */
+    private static final int SILENT_STEPS = 4_096;
+
+    /** No step takes longer. */
+    public static final long ABSURD_STEP_NANOS = 3_600_000_000_000L;
+
+    /** No token takes longer. */
+    public static final long ABSURD_GAP_NANOS = 86_400_000_000_000L;
+
     /** Most events that wait for core records; beyond it the oldest step is judged without them. */
     public static final int WAITING_EVENTS = 20_000;
+
+    /** A KV pool that is used less was not short of blocks when it evicted some. */
+    private static final int FULL_PERCENT = 90;
 
     /** Most preempted sequences that are looked at when another one is scheduled. */
     private static final int OVERTAKEN = 64;
@@ -49,6 +83,8 @@ public final class EngineTimeline {
     private final EngineOutput output;
     private final TokenJudge judge;
     private final EngineStairs stairs;
+    private final EngineFindings findings;
+    private final EngineStep told = new EngineStep();
 
     /** Whose handles the last event used; null before the first. */
     private @Nullable String spaceCollectorId;
@@ -84,6 +120,7 @@ public final class EngineTimeline {
         this.output = output;
         this.judge = new TokenJudge(state);
         this.stairs = new EngineStairs(state, output);
+        this.findings = new EngineFindings(state.watch, state.engineId, output::finding, nanos -> state.clock.align(nanos));
     }
 
     /** Takes the next event of the engine. */
@@ -114,10 +151,14 @@ public final class EngineTimeline {
                 state.clock = ClockSegments.between(sample.localClockId(), sample.remoteClockId());
             }
             state.clock.accept(sample);
+        } else if (event instanceof MetricSampled sample) {
+            state.watch.metrics.accept(header, sample, state.engineId, output::finding);
+        } else if (event instanceof ShardLoaded loaded) {
+            state.watch.shards.accept(header, loaded, state.engineId, output::finding, state.clock::align);
         } else if (state.evidence.accept(header, event)) {
             drain(state.latestCoarseMillis);
-        } else if (state.waitingEvents.isEmpty() && ready(logged, state.latestCoarseMillis)) {
-            process(logged);
+        } else if (!(event instanceof StepCompleted) && state.waitingEvents.isEmpty()) {
+            process(logged, 0, state.latestCoarseMillis);
         } else {
             state.addWaiting(logged, bytes);
             drain(state.latestCoarseMillis);
@@ -136,6 +177,11 @@ public final class EngineTimeline {
     public void finish() {
         drain(Long.MAX_VALUE);
         flushBatchesBefore(Long.MAX_VALUE);
+        if (state.steps > 0) {
+            // Steps say more than counters.
+            state.watch.metrics = new MetricWatch();
+        }
+        findings.finish(state.maxGraphBatchCount);
     }
 
     private void drain(long millis) {
@@ -146,7 +192,9 @@ public final class EngineTimeline {
             if (!ready(logged, millis) && waiting - done <= WAITING_EVENTS) {
                 break;
             }
-            process(logged);
+            if (!process(logged, done, millis)) {
+                break;
+            }
             done++;
         }
         state.removeWaiting(done);
@@ -172,12 +220,14 @@ public final class EngineTimeline {
         return millis > coarse + waitMillis;
     }
 
-    private void process(LoggedEvent logged) {
+    /** Takes an event into account; false for a step that should wait for the names of its rows. */
+    private boolean process(LoggedEvent logged, int place, long millis) {
         EventHeader header = logged.header();
         Event event = logged.event();
         if (event instanceof StepCompleted step) {
-            step(header, step);
-        } else if (event instanceof RequestQueued queued) {
+            return step(header, step, place, millis);
+        }
+        if (event instanceof RequestQueued queued) {
             queued(header, queued);
         } else if (event instanceof RequestPreempted preempted) {
             preempted(header, preempted);
@@ -190,6 +240,7 @@ public final class EngineTimeline {
         } else if (event instanceof KvBlocksEvicted evicted) {
             evicted(header, evicted);
         }
+        return true;
     }
 
     // ---- what is known of the engine
@@ -197,6 +248,7 @@ public final class EngineTimeline {
     private void configured(EngineConfigured configured) {
         state.tokenBudgetTokens = configured.tokenBudgetTokens();
         state.maxSequencesCount = configured.maxSequencesCount();
+        state.maxGraphBatchCount = configured.maxGraphBatchCount();
         state.kvTotalBlocksCount = configured.kvTotalBlocksCount();
         if (configured.blockSizeTokens() != null) {
             state.blockSizeTokens = configured.blockSizeTokens();
@@ -223,6 +275,8 @@ public final class EngineTimeline {
             state.handleByName.clear();
             state.waiting.clear();
             state.preemptedHandles.clear();
+            state.namelessHandles.clear();
+            state.ambiguousNames.clear();
             state.openBatches.clear();
             state.lastEndKnown = false;
         }
@@ -230,19 +284,60 @@ public final class EngineTimeline {
         spaceEpoch = header.collectorEpoch();
     }
 
-    private SequenceState announce(int handle, String engineRequestId) {
+    private SequenceState announce(int handle, String engineRequestId, long nanos) {
         SequenceState sequence = state.sequences.get(handle);
         if (sequence == null || !sequence.name.engineRequestId.equals(engineRequestId)) {
+            if (sequence != null) {
+                // The handle stands for another request now: what the one before has made is said first.
+                ship(sequence);
+                forget(sequence);
+            }
             sequence = new SequenceState();
             sequence.handle = handle;
             sequence.name = SequenceName.of(state.engineId, engineRequestId);
+            Integer other = state.handleByName.get(engineRequestId);
+            if (other != null && state.sequences.containsKey(other)) {
+                // Another use of an id that has not ended: told apart by its handle, never merged.
+                sequence.name.unique = sequence.name.unique + '~' + state.handleSpace + '~' + handle;
+                state.ambiguousNames.add(engineRequestId);
+            }
             snapshot(sequence);
             state.sequences.put(handle, sequence);
             state.handleByName.put(engineRequestId, handle);
+            state.namelessHandles.remove(Integer.valueOf(handle));
             knownRows = 0;
         }
         sequence.undisturbed = false;
+        sequence.seenNanos = Math.max(sequence.seenNanos, nanos);
         return sequence;
+    }
+
+    private void forget(SequenceState sequence) {
+        knownRows = 0;
+        state.sequences.remove(sequence.handle);
+        if (Integer.valueOf(sequence.handle).equals(state.handleByName.get(sequence.name.engineRequestId))) {
+            state.handleByName.remove(sequence.name.engineRequestId);
+        }
+        state.waiting.remove(Integer.valueOf(sequence.handle));
+        state.preemptedHandles.remove(Integer.valueOf(sequence.handle));
+        state.evidence.transfers.forget(sequence.name.engineRequestId);
+    }
+
+    /** Drops sequences that nobody has spoken of for so long: they ended, and no record said so. */
+    private void forgetSilent(long nanos) {
+        List<SequenceState> silent = new ArrayList<>();
+        for (SequenceState sequence : state.sequences.values()) {
+            if (nanos - sequence.seenNanos > SILENT_NANOS) {
+                silent.add(sequence);
+            }
+        }
+        silent.sort(Comparator.comparingInt(sequence -> sequence.handle));
+        for (SequenceState sequence : silent) {
+            ship(sequence);
+            forget(sequence);
+            state.silentSequences++;
+        }
+        state.ambiguousNames.removeIf(name -> !state.handleByName.containsKey(name));
     }
 
     private @Nullable SequenceState find(String engineRequestId) {
@@ -258,7 +353,10 @@ public final class EngineTimeline {
 
     private void queued(EventHeader header, RequestQueued queued) {
         handleSpace(header);
-        SequenceState sequence = announce(queued.requestHandle(), queued.engineRequestId());
+        SequenceState sequence = announce(
+                queued.requestHandle(),
+                queued.engineRequestId(),
+                header.clockNanos() == null ? state.lastEndNanos : header.clockNanos());
         if (header.clockNanos() != null) {
             sequence.lastNanos = header.clockNanos();
             sequence.lastKnown = true;
@@ -301,6 +399,7 @@ public final class EngineTimeline {
                 wantedBy == null ? null : EngineRequestName.of(wantedBy).requestId();
         sequence.largestHolder = largestHolder(sequence);
         kvEvent(header.eventId());
+        findings.preempted(header.clockNanos() == null ? state.lastEndNanos : header.clockNanos());
         SequenceFact fact = fact(SequenceFact.Kind.PREEMPTED, sequence, header);
         fact.tokens = discarded;
         fact.stepId = preempted.stepId();
@@ -334,18 +433,18 @@ public final class EngineTimeline {
         if (sequence == null) {
             return;
         }
+        if (state.ambiguousNames.contains(finished.engineRequestId())) {
+            // Which of them ended cannot be told: both end when nobody speaks of them any more.
+            state.ambiguousFinishes++;
+            return;
+        }
         ship(sequence);
         SequenceFact fact = fact(SequenceFact.Kind.FINISHED, sequence, header);
         fact.endReason = finished.endReason();
         fact.tokens = finished.outputTokens() == null ? Long.valueOf(sequence.nextTokenIndex) : finished.outputTokens();
         fact.stepId = finished.stepId();
         output.fact(fact);
-        knownRows = 0;
-        state.sequences.remove(sequence.handle);
-        state.handleByName.remove(sequence.name.engineRequestId);
-        state.waiting.remove(Integer.valueOf(sequence.handle));
-        state.preemptedHandles.remove(Integer.valueOf(sequence.handle));
-        state.evidence.transfers.forget(sequence.name.engineRequestId);
+        forget(sequence);
     }
 
     private SequenceFact fact(SequenceFact.Kind kind, SequenceState sequence, EventHeader header) {
@@ -374,6 +473,11 @@ public final class EngineTimeline {
     private void evicted(EventHeader header, KvBlocksEvicted evicted) {
         PrefixBlocks.Eviction eviction = new PrefixBlocks.Eviction();
         eviction.eventId = header.eventId();
+        Long used = state.kvUsedBlocksCount;
+        Long total = state.kvTotalBlocksCount;
+        if (used != null && total != null && total > 0) {
+            eviction.usedPercent = (int) Math.min(1_000, 100 * used / total);
+        }
         eviction.batchSequence = evicted.batchSequence() == null ? -1 : evicted.batchSequence();
         if (evicted.allCleared()) {
             state.blocks.evictAll(eviction);
@@ -457,6 +561,10 @@ public final class EngineTimeline {
             fact.otherEventId = first.eventId;
             PrefixBlocks.StepFill evicting = state.blocks.steps.get(first.batchSequence);
             fact.otherRequestId = evicting == null ? null : evicting.largestPrefill;
+            if (first.usedPercent == null || first.usedPercent >= FULL_PERCENT) {
+                findings.neededAgain(
+                        state.lastEndNanos, fill.stepId, false, first.eventId, fact.otherRequestId, first.usedPercent != null);
+            }
         }
         output.fact(fact);
     }
@@ -514,14 +622,41 @@ public final class EngineTimeline {
 
     // ---- the step
 
-    private void step(EventHeader header, StepCompleted step) {
+    private boolean step(EventHeader header, StepCompleted step, int place, long millis) {
         handleSpace(header);
         String eventId = header.eventId();
         for (HandleAnnounced announced : step.announcements()) {
-            announce(announced.requestHandle(), announced.engineRequestId());
+            announce(announced.requestHandle(), announced.engineRequestId(), step.updateEndNanos());
         }
         long end = step.updateEndNanos();
-        long start = step.scheduleStartNanos() == null ? Long.MIN_VALUE : step.scheduleStartNanos();
+        if (!EngineEvidence.isStamp(end)) {
+            reject(header, step, "its end is no stamp: " + end);
+            return true;
+        }
+        boolean first = !state.lastEndKnown;
+        if (!first && step.stepId() <= state.lastStepId && end <= state.lastEndNanos) {
+            reject(header, step, "it came again, or behind a later one");
+            return true;
+        }
+        findSequences(step.rows());
+        if (!named(header, step, place, millis)) {
+            return false;
+        }
+        long start = step.scheduleStartNanos() == null || step.scheduleStartNanos() > end
+                ? Long.MIN_VALUE
+                : step.scheduleStartNanos();
+        if (!first && end < state.lastEndNanos) {
+            // The clock went back: nothing from before can be laid beside what comes now.
+            forgetStamps(end);
+        } else if ((start != Long.MIN_VALUE && (!EngineEvidence.isStamp(start) || end - start > ABSURD_STEP_NANOS))
+                || (!first && start == Long.MIN_VALUE && end - state.lastEndNanos > ABSURD_STEP_NANOS)) {
+            // No step takes that long: one of its stamps is wrong, and which one is not known.
+            forgetStamps(end);
+            start = Long.MIN_VALUE;
+        } else if (!first && step.stepId() <= state.lastStepId) {
+            // The engine counts anew: what lies between is not known.
+            state.lastEndKnown = false;
+        }
         if (state.lastEndKnown && step.stepId() > state.lastStepId + 1) {
             // Steps in between were lost: what the engine did since the last one is not known, least of all that it was
             // idle.
@@ -535,13 +670,11 @@ public final class EngineTimeline {
         flushBatchesOlderThan(end - BATCH_NANOS);
 
         JudgedStep judged = judge.begin(step, eventId, begin, end, previous, interval, stepNanos, idle);
-        findSequences(step.rows());
         if (sharing) {
             followers.find(state, step.rows(), sequenceOfRow, previous);
             judged.following = followers.following;
         }
-        int unknown = judge.rows(judged, step.rows(), sequenceOfRow);
-        state.unknownHandleRows += unknown;
+        judge.rows(judged, step.rows(), sequenceOfRow);
         if (step.kvUsedBlocksCount() != null) {
             state.kvUsedBlocksCount = step.kvUsedBlocksCount();
         }
@@ -552,6 +685,7 @@ public final class EngineTimeline {
         waitingTotals(judged, step);
         announceSchedules(header, step);
         AlignedStamp aligned = state.clock.align(end);
+        told.clearTokens();
         emitTokens(header, step, judged, aligned);
         rememberFill(step, eventId);
         output.step(new StepAnalysis(
@@ -586,6 +720,7 @@ public final class EngineTimeline {
                 judged.warm ? judged.recomputeNanos : null,
                 judged.warm ? judged.graphNanos : null));
         stairs.step(header, judged, aligned);
+        conclude(step, judged, eventId);
         int version = state.snapshot.version;
         judge.learn(judged);
         if (state.snapshot.version != version) {
@@ -596,6 +731,125 @@ public final class EngineTimeline {
         state.lastEndKnown = true;
         state.lastStepId = step.stepId();
         state.steps++;
+        if (state.steps % SILENT_STEPS == 0) {
+            forgetSilent(end);
+        }
+        return true;
+    }
+
+    private void forgetStamps(long end) {
+        state.absurdSteps++;
+        state.lastEndKnown = false;
+        for (SequenceState sequence : state.sequences.values()) {
+            sequence.lastKnown = false;
+            sequence.undisturbed = false;
+            sequence.seenNanos = end;
+        }
+    }
+
+    /**
+     * Whether every row of a step has its name. A name may still come, with a later step that says all names again: the step waits for it,
+     * for {@link #NAME_MILLIS} of event time and {@link #NAME_EVENTS} events at most; then its nameless rows are refused.
+     */
+    private boolean named(EventHeader header, StepCompleted step, int place, long millis) {
+        SequenceRows rows = step.rows();
+        List<Integer> nameless = List.of();
+        for (int i = 0; i < rows.count(); i++) {
+            if (sequenceOfRow[i] == null) {
+                String name = announcedLater(header, rows.requestHandle(i), place);
+                if (name != null) {
+                    sequenceOfRow[i] = announce(rows.requestHandle(i), name, step.updateEndNanos());
+                } else {
+                    nameless = nameless.isEmpty() ? new ArrayList<>() : nameless;
+                    nameless.add(rows.requestHandle(i));
+                }
+            }
+        }
+        if (nameless.isEmpty()) {
+            return true;
+        }
+        Long coarse = header.coarseEpochMillis();
+        boolean mayCome = millis != Long.MAX_VALUE
+                && state.waitingEvents.size() - place <= NAME_EVENTS
+                && (coarse == null || millis <= coarse + NAME_MILLIS)
+                && !state.namelessHandles.containsAll(nameless);
+        if (mayCome) {
+            return false;
+        }
+        for (Integer handle : nameless) {
+            if (state.namelessHandles.size() < NAME_EVENTS && !state.namelessHandles.contains(handle)) {
+                state.namelessHandles.add(handle);
+            }
+        }
+        state.unknownHandleRows += nameless.size();
+        reject(header, step, nameless.size() + " of its rows name handles that were never announced: " + nameless);
+        return true;
+    }
+
+    private @Nullable String announcedLater(EventHeader header, int handle, int place) {
+        for (int i = place; i < state.waitingEvents.size() && i - place <= NAME_EVENTS; i++) {
+            LoggedEvent later = state.waiting(i);
+            if (later.header().collectorEpoch() != header.collectorEpoch()
+                    || !later.header().collectorId().equals(header.collectorId())) {
+                continue;
+            }
+            if (later.event() instanceof RequestQueued queued && queued.requestHandle() == handle) {
+                return queued.engineRequestId();
+            }
+            if (later.event() instanceof StepCompleted step) {
+                for (HandleAnnounced announced : step.announcements()) {
+                    if (announced.requestHandle() == handle) {
+                        return announced.engineRequestId();
+                    }
+                }
+            }
+        }
+        return null;
+    }
+
+    private void reject(EventHeader header, StepCompleted step, String reason) {
+        output.rejected(new LoggedEvent(
+                new EventHeader(
+                        "analysis/" + state.engineId,
+                        0,
+                        state.rejectedRecords++,
+                        "none",
+                        null,
+                        header.coarseEpochMillis()),
+                new Rejected(header.eventId(), null, null, "step " + step.stepId() + ": " + reason, null)));
+    }
+
+    /** Gives the step to the findings of the engine as a whole. */
+    private void conclude(StepCompleted step, JudgedStep judged, String eventId) {
+        told.eventId = eventId;
+        told.stepId = step.stepId();
+        told.previousNanos = judged.endNanos - judged.intervalNanos;
+        told.endNanos = judged.endNanos;
+        told.stepNanos = judged.stepNanos;
+        told.sequences = step.rows().count();
+        told.decodeOnly = judged.load.promptTokens() == 0;
+        told.computedTokens = judged.load.promptTokens() + judged.decodeSequences;
+        told.recomputeTokens = judged.recomputeTokens;
+        told.graphMode = step.graphMode();
+        Evidence evidence = judged.evidence;
+        told.pauseCause = evidence == null ? "" : evidence.detail(EvidenceKind.PAUSE);
+        if (state.steps == 0) {
+            state.watch.shards.finish(state.engineId, output::finding, state.clock::align);
+        }
+        findings.step(
+                told,
+                state.maxGraphBatchCount,
+                state.sequencesWindow.size() == 0 ? 0 : state.sequencesWindow.median());
+    }
+
+    private void tell(SlowToken slow, JudgedStep judged) {
+        Cause cause = Cause.valueOf(slow.cause);
+        told.slow(
+                cause,
+                slow.lostNanos,
+                slow.culpritRequestId,
+                slow.recordId.isEmpty() ? judged.eventId : slow.recordId,
+                slow.confidence.equals(Confidence.ESTABLISHED.levelName()));
     }
 
     private void findSequences(SequenceRows rows) {
@@ -675,6 +929,15 @@ public final class EngineTimeline {
             if (resumed) {
                 sequence.resumedStepId = step.stepId();
                 sequence.resumedEventId = header.eventId();
+                if (!sequence.preemptedEventId.isEmpty()) {
+                    findings.neededAgain(
+                            step.updateEndNanos(),
+                            step.stepId(),
+                            true,
+                            sequence.preemptedEventId,
+                            sequence.largestHolder,
+                            true);
+                }
             }
             state.preemptedHandles.remove(Integer.valueOf(sequence.handle));
             overtakes(header, step, sequence);
@@ -742,14 +1005,16 @@ public final class EngineTimeline {
         int leader = followers.leader;
         boolean together = leader >= 0 && sharedRow(judged, rows, leader);
         for (int i = 0; i < rows.count(); i++) {
-            int tokens = rows.tokenCount(i);
-            if (tokens == 0) {
-                continue;
-            }
             SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
                 continue;
             }
+            sequence.seenNanos = judged.endNanos;
+            int tokens = rows.tokenCount(i);
+            if (tokens == 0) {
+                continue;
+            }
+            told.made(tokens);
             boolean follows = judged.follows(i);
             if (together && (follows || i == leader)) {
                 addShared(header, judged, sequence, i, rows.contextTokens(i));
@@ -816,6 +1081,11 @@ public final class EngineTimeline {
     private void addTokens(EventHeader header, JudgedStep judged, SequenceState sequence, SequenceRows rows, int i) {
         int tokens = rows.tokenCount(i);
         int first = rows.firstTokenIndex(i) == SequenceRows.ABSENT ? sequence.nextTokenIndex : rows.firstTokenIndex(i);
+        if (sequence.lastKnown
+                && (judged.endNanos < sequence.lastNanos || judged.endNanos - sequence.lastNanos > ABSURD_GAP_NANOS)) {
+            // Made before it was asked for, or a day after: one of the stamps is wrong.
+            sequence.lastKnown = false;
+        }
         if (first > sequence.nextTokenIndex) {
             // The step that made the token before was lost: there is no end to measure this gap from.
             sequence.lastKnown = false;
@@ -829,6 +1099,7 @@ public final class EngineTimeline {
                 if (slow != null) {
                     slow.row = batch.count;
                     batch.slow.add(slow);
+                    tell(slow, judged);
                 }
             } else {
                 judge.furtherToken(row);

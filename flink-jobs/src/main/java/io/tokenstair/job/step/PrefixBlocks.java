@@ -50,6 +50,8 @@ public class PrefixBlocks {
     public static class Eviction {
         public String eventId = "";
         public long batchSequence = -1;
+        /** Share of the KV pool in use then; absent where it is not known. */
+        public @Nullable Integer usedPercent;
 
         /** For Flink's serializer. */
         public Eviction() {}

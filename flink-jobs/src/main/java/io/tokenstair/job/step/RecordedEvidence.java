@@ -292,6 +292,19 @@ final class RecordedEvidence {
         };
     }
 
+    /** The record that a cause rests on; empty when it does not rest on one. */
+    static String recordId(Cause cause, SequenceState sequence) {
+        Evidence evidence = sequence.evidence;
+        if (evidence == null) {
+            return "";
+        }
+        if (cause == Cause.DRIVER_ERROR) {
+            return evidence.driverEventId;
+        }
+        EvidenceKind kind = kindOf(cause, evidence);
+        return kind == null ? "" : evidence.eventId(kind);
+    }
+
     /** The record that a part rests on; empty when the part does not rest on one. */
     static String eventId(Part part, SequenceState sequence) {
         if (part == Part.TRANSFER_WAIT) {

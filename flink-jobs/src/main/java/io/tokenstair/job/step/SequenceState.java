@@ -12,6 +12,9 @@ public class SequenceState {
     public long lastNanos;
 
     public boolean lastKnown;
+    /** When it was last spoken of, on the engine's clock. */
+    public long seenNanos;
+
     public int nextTokenIndex;
     public boolean scheduled;
     public boolean running;

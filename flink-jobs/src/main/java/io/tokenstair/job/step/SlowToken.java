@@ -14,6 +14,9 @@ public class SlowToken {
     /** Gap less reference, and for a first token less its own prompt's work: what severity counts. */
     public long lostNanos;
 
+    /** The record that its cause rests on; empty where that is its step. Known to its engine only. */
+    public transient String recordId = "";
+
     /** Alternating part name and event id. */
     public List<String> evidence = new ArrayList<>();
 

@@ -169,15 +169,13 @@ final class TokenJudge {
     }
 
     /**
-     * Adds the step to what its sequences have gathered since their last token, but for those of {@link JudgedStep#follows}. Returns
-     * rows whose handle is not known.
+     * Adds the step to what its sequences have gathered since their last token, but for those of {@link JudgedStep#follows}; rows without
+     * a name are only part of its load.
      */
-    int rows(JudgedStep judged, SequenceRows rows, @Nullable SequenceState[] sequenceOfRow) {
-        int unknown = 0;
+    void rows(JudgedStep judged, SequenceRows rows, @Nullable SequenceState[] sequenceOfRow) {
         for (int i = 0; i < rows.count(); i++) {
             SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
-                unknown++;
                 continue;
             }
             sequence.contextTokens = rows.contextTokens(i);
@@ -201,7 +199,6 @@ final class TokenJudge {
                 gather(judged, sequence);
             }
         }
-        return unknown;
     }
 
     private static @Nullable String largestPrompt(JudgedStep judged) {
@@ -414,6 +411,9 @@ final class TokenJudge {
         }
         if (state.kvReported) {
             flags |= TokenBatch.KV_REPORTED;
+        }
+        if (state.evidence.gpuReported) {
+            flags |= TokenBatch.GPU_REPORTED;
         }
         if (!sequence.lastKnown) {
             row.gapNanos = TokenBatch.ABSENT;
@@ -713,6 +713,7 @@ final class TokenJudge {
         slow.confidence = confidence.levelName();
         String recorded = RecordedEvidence.why(cause, confidence, sequence);
         slow.confidenceWhy = recorded != null ? recorded : why(cause, confidence, promptsKnown, sequence);
+        slow.recordId = RecordedEvidence.recordId(cause, sequence);
         evidenceIds(slow, judged, sequence);
         new Narrative(slow, parts, mask).tell(cause, judged, sequence, gap, expected, tokenIndex, state);
         return slow;

@@ -574,7 +574,9 @@ final class OperatorCases {
         }
         s.decode(100, 15 * MS, "A", "B");
         return new Case(s, r -> {
-            r.slow("A", 101, 101, "HOST_PAUSE", null).slow("B", 801, 801, "HOST_PAUSE", null);
+            r.mostly("A", 101, 101, "HOST_PAUSE").mostly("B", 801, 801, "HOST_PAUSE");
+            assertThat(r.token("A", 101).culpritRequestId()).isEqualTo("engine");
+            assertThat(r.finding("HOST_PAUSE").narrative()).contains("recorded as gc");
             assertThat(r.token("A", 101).chain().toString()).containsIgnoringCase("gc");
         });
     }

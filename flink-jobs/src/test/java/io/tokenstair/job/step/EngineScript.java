@@ -78,6 +78,8 @@ public final class EngineScript {
     private long kvTotalBlocks = 10_000;
     private @Nullable Long kvBatch;
     private long recordSequence;
+    /** How far the engine's clock has gone back: event time goes on. */
+    private long backNanos;
 
     // ---- the engine
 
@@ -388,7 +390,12 @@ public final class EngineScript {
 
         /** A row of a request that was never announced. */
         public Step unknown(int handle) {
-            rows.add(new SequenceRow(handle, 0, 1, 100, 1, Phase.DECODE, null, null, null));
+            return unknown(handle, 0);
+        }
+
+        /** A row of a request that was not announced yet, at token {@code index}. */
+        public Step unknown(int handle, int index) {
+            rows.add(new SequenceRow(handle, index, 1, 100, 1, Phase.DECODE, null, null, null));
             residentTokens += 100;
             return this;
         }
@@ -400,6 +407,12 @@ public final class EngineScript {
             sequence.computedTokens = promptTokens + made - 1;
             sequence.firstChunk = false;
             announcements.add(new HandleAnnounced(sequence.handle, sequence.engineRequestId));
+            return this;
+        }
+
+        /** The name of a request is said again. */
+        public Step again(String requestId) {
+            announcements.add(new HandleAnnounced(the(requestId).handle, the(requestId).engineRequestId));
             return this;
         }
 
@@ -424,6 +437,12 @@ public final class EngineScript {
         /** The engine did not stamp its schedule. */
         public Step withoutSchedule() {
             scheduleKnown = false;
+            return this;
+        }
+
+        /** How its kernels are launched: eager, piecewise or full. */
+        public Step graph(String mode) {
+            graphMode = mode;
             return this;
         }
 
@@ -531,6 +550,11 @@ public final class EngineScript {
         nowNanos = until;
     }
 
+    /** The engine's own collector logs something else. */
+    public EngineScript logged(Event event) {
+        return add(event);
+    }
+
     private EngineScript add(Event event) {
         events.add(new LoggedEvent(
                 new EventHeader(
@@ -539,7 +563,7 @@ public final class EngineScript {
                         nextSequence++,
                         CLOCK,
                         nowNanos,
-                        undated ? null : Long.valueOf(coarseEpochMillis(nowNanos))),
+                        undated ? null : Long.valueOf(coarseEpochMillis(nowNanos + backNanos))),
                 event));
         return this;
     }
@@ -560,6 +584,29 @@ public final class EngineScript {
                         stampNanos,
                         undated ? null : Long.valueOf(coarseEpochMillis(stampNanos))),
                 event));
+        return this;
+    }
+
+    /** The engine's clock goes back. */
+    public EngineScript back(long nanos) {
+        nowNanos -= nanos;
+        backNanos += nanos;
+        return this;
+    }
+
+    /** The step that was logged last. */
+    public Event lastStep() {
+        return events.stream()
+                .map(LoggedEvent::event)
+                .filter(StepCompleted.class::isInstance)
+                .reduce((before, after) -> after)
+                .orElseThrow();
+    }
+
+    /** The handle of a request will stand for the next one. */
+    public EngineScript reuseHandle(String requestId) {
+        nextHandle = the(requestId).handle;
+        sequences.remove(requestId);
         return this;
     }
 

@@ -757,7 +757,7 @@ class EngineTimelineTest {
     }
 
     @Test
-    void rowsOfUnknownHandlesAreCounted() {
+    void rowsOfHandlesThatNobodyAnnouncesAreRefusedAndCounted() {
         EngineScript engine = new EngineScript().start(64, "a");
         engine.step().decode("a").unknown(77).run();
         engine.step().decode("a").unknown(77).unknown(78).run();
@@ -767,6 +767,128 @@ class EngineTimelineTest {
 
         assertThat(state.unknownHandleRows).isEqualTo(3);
         assertThat(told.tokens()).hasSize(3).allMatch(token -> token.requestId().equals("a"));
+        assertThat(told.rejected).hasSize(2).allMatch(rejected -> rejected.reason().contains("never announced: [77"));
+    }
+
+    @Test
+    void aRowWaitsForTheNameThatALaterStepSays() {
+        EngineScript engine = new EngineScript().start(64, "a");
+        // Handle 1: announced a few steps later than it is first used.
+        Step early = engine.step().decode("a").unknown(1, 10);
+        early.run();
+        engine.decode(3, "a");
+        engine.step().announce("old", 64, 11).decode("a", "old").run();
+        Told told = engine.told();
+
+        assertThat(told.tokens("old")).extracting(Token::index).containsExactly(10, 11);
+        assertThat(told.rejected).isEmpty();
+        assertThat(told.tokens("a")).hasSize(6);
+    }
+
+    @Test
+    void aNameThatDoesNotComeHoldsNothingUpForLong() {
+        EngineScript engine = new EngineScript().start(64, "a");
+        for (int i = 0; i < 4_000; i++) {
+            engine.step().decode("a").unknown(77).run();
+        }
+        EngineState state = new EngineState();
+        state.engineId = EngineScript.ENGINE;
+        Told told = new Told();
+        EngineTimeline timeline = new EngineTimeline(state, told);
+        int most = 0;
+        for (LoggedEvent event : engine.events()) {
+            timeline.accept(event, EventCodec.encode(event));
+            most = Math.max(most, state.waitingEvents.size());
+        }
+
+        assertThat(most).isLessThanOrEqualTo(EngineTimeline.NAME_EVENTS + 2);
+        // Once it has been waited for in vain it is not waited for again.
+        assertThat(state.waitingEvents.size()).isLessThan(10);
+    }
+
+    // ---- stamps, ids and records that cannot be
+
+    @Test
+    void aYearLongStepHasNoTimeAndTeachesNothing() {
+        EngineScript engine = warm();
+        engine.step().decode("a", "b").late(366L * 86_400_000 * MILLIS).run();
+        engine.decode(2, "a", "b");
+        EngineState state = new EngineState();
+        Told told = engine.told(state);
+        int made = engine.madeTokens("a");
+
+        assertThat(told.token("a", made - 3).gapNanos()).isNull();
+        assertThat(told.token("a", made - 1).cause()).isNull();
+        assertThat(told.token("a", made - 1).gapNanos()).isLessThan(10 * MILLIS);
+        assertThat(state.absurdSteps).isEqualTo(1);
+    }
+
+    @Test
+    void aClockThatGoesBackBreaksTheGapAndNothingElse() {
+        EngineScript engine = warm().back(3_000 * MILLIS).decode(3, "a", "b");
+        EngineState state = new EngineState();
+        Told told = engine.told(state);
+        int made = engine.madeTokens("a");
+
+        assertThat(told.tokens("a")).hasSize(made);
+        assertThat(told.token("a", made - 3).gapNanos()).isNull();
+        assertThat(told.token("a", made - 2).gapNanos()).isPositive();
+        assertThat(state.absurdSteps).isEqualTo(1);
+    }
+
+    @Test
+    void aStepThatComesAgainIsRefused() {
+        EngineScript engine = warm();
+        engine.logged(engine.lastStep()).decode(2, "a", "b");
+        Told told = engine.told();
+
+        assertThat(told.rejected).singleElement().satisfies(rejected -> assertThat(rejected.reason())
+                .contains("came again"));
+        assertThat(told.tokens("a")).hasSize(engine.madeTokens("a"));
+        assertThat(told.last("a").gapNanos()).isPositive();
+    }
+
+    @Test
+    void twoUsesOfOneIdAtOnceAreToldApart() {
+        EngineScript engine = new EngineScript().start(64, "a", "x").decode(5, "a", "x");
+        engine.queue("x", 64);
+        engine.step().prefill("x", 64).run();
+        engine.decode(3, "a", "x").finish("x", "stop");
+        EngineState state = new EngineState();
+        Told told = engine.told(state);
+
+        assertThat(told.batches.stream()
+                        .filter(batch -> batch.name.requestId.equals("x"))
+                        .map(batch -> batch.name.unique)
+                        .distinct())
+                .hasSize(2);
+        assertThat(told.facts(Kind.FINISHED)).isEmpty();
+        assertThat(state.ambiguousFinishes).isEqualTo(1);
+    }
+
+    @Test
+    void aRequestThatNeverEndsIsForgotten() {
+        EngineScript engine = new EngineScript().start(64, "a", "x").decode(5, "a", "x");
+        engine.decode(3, "a").idle(700_000 * MILLIS).decode(8_200, "a");
+        EngineState state = new EngineState();
+        Told told = engine.told(state);
+
+        assertThat(state.sequences).hasSize(1);
+        assertThat(state.silentSequences).isEqualTo(1);
+        assertThat(told.tokens("x")).hasSize(6);
+    }
+
+    @Test
+    void aHandleThatIsAnnouncedAgainIsTheSameAndOneThatChangesHandsLosesNothing() {
+        EngineScript engine = new EngineScript().start(64, "a", "x").decode(3, "a", "x");
+        engine.step().again("a").decode("a", "x").run();
+        engine.reuseHandle("x");
+        engine.step().announce("y", 64, 4).decode("a", "y").run();
+        Told told = engine.told();
+
+        assertThat(told.tokens("a")).hasSize(6).allMatch(token -> token.gapNanos() != null);
+        assertThat(told.tokens("x")).hasSize(5);
+        assertThat(told.tokens("y")).hasSize(1);
     }
 
     @Test

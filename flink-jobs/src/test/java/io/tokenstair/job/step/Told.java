@@ -5,6 +5,8 @@ import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Part;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.Rejected;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -20,6 +22,7 @@ public final class Told implements EngineOutput {
     public final List<StepAnalysis> steps = new ArrayList<>();
     public final List<ModelSnapshot> models = new ArrayList<>();
     public final List<Finding> findings = new ArrayList<>();
+    public final List<Rejected> rejected = new ArrayList<>();
 
     /**
      * One token.
@@ -95,6 +98,18 @@ public final class Told implements EngineOutput {
     @Override
     public void tokens(TokenBatch batch) {
         batches.add(batch);
+    }
+
+    @Override
+    public void rejected(LoggedEvent event) {
+        rejected.add((Rejected) event.event());
+    }
+
+    /** Findings of a cause. */
+    public List<Finding> findings(Cause cause) {
+        return findings.stream()
+                .filter(finding -> finding.cause().equals(cause.name()))
+                .toList();
     }
 
     @Override

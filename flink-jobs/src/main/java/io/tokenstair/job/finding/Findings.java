@@ -1,4 +1,4 @@
-package io.tokenstair.job.request;
+package io.tokenstair.job.finding;
 
 import io.tokenstair.archive.result.Finding;
 import java.nio.charset.StandardCharsets;
