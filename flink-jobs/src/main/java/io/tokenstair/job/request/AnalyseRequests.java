@@ -48,6 +48,7 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
     private final boolean runs;
     private transient ValueState<RequestBuffer> bufferState;
     private transient ValueState<RequestState> requestState;
+    private transient List<RequestInput> due;
 
     /** Says a row for every token. */
     public AnalyseRequests() {
@@ -65,6 +66,7 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
 
     @Override
     public void open(OpenContext context) {
+        due = new ArrayList<>();
         bufferState = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(RequestBuffer.class)));
         requestState = getRuntimeContext()
@@ -122,14 +124,9 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
             request = new RequestState();
         }
         RequestLife life = new RequestLife(context.getCurrentKey(), request, new Shipping(context, out, runs));
-        List<RequestInput> due = new ArrayList<>();
-        List<RequestInput> later = new ArrayList<>();
-        for (RequestInput input : buffer.inputs) {
-            (input.coarseEpochMillis <= complete ? due : later).add(input);
-        }
-        due.sort(RequestInput.ORDER);
+        List<RequestInput> taken = takeDue(buffer.inputs, complete);
         RequestInput before = null;
-        for (RequestInput input : due) {
+        for (RequestInput input : taken) {
             if (before != null
                     && input.event != null
                     && before.event != null
@@ -140,7 +137,7 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
             before = input;
             life.accept(input);
         }
-        buffer.inputs = later;
+        taken.clear();
         if (end) {
             life.finish();
             bufferState.clear();
@@ -148,14 +145,14 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
             return;
         }
         boolean forgotten = life.advance(complete);
-        if (forgotten && later.isEmpty()) {
+        if (forgotten && buffer.inputs.isEmpty()) {
             context.timerService().deleteEventTimeTimer(Long.MAX_VALUE);
             bufferState.clear();
             requestState.clear();
             return;
         }
         long next = life.nextEndMillis();
-        for (RequestInput input : later) {
+        for (RequestInput input : buffer.inputs) {
             next = Math.min(next, input.coarseEpochMillis);
         }
         if (next != Long.MAX_VALUE) {
@@ -163,6 +160,22 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
         }
         bufferState.update(buffer);
         requestState.update(request);
+    }
+
+    /** Takes what event time has completed out of the inputs, in order. The list is the same at every call. */
+    private List<RequestInput> takeDue(List<RequestInput> inputs, long complete) {
+        int kept = 0;
+        for (int i = 0; i < inputs.size(); i++) {
+            RequestInput input = inputs.get(i);
+            if (input.coarseEpochMillis <= complete) {
+                due.add(input);
+            } else {
+                inputs.set(kept++, input);
+            }
+        }
+        inputs.subList(kept, inputs.size()).clear();
+        due.sort(RequestInput.ORDER);
+        return due;
     }
 
     /** Sends what a life says into the job. */
