@@ -120,7 +120,8 @@ public final class EngineTimeline {
         this.output = output;
         this.judge = new TokenJudge(state);
         this.stairs = new EngineStairs(state, output);
-        this.findings = new EngineFindings(state.watch, state.engineId, output::finding, nanos -> state.clock.align(nanos));
+        this.findings =
+                new EngineFindings(state.watch, state.engineId, output::finding, nanos -> state.clock.align(nanos));
     }
 
     /** Takes the next event of the engine. */
@@ -563,7 +564,12 @@ public final class EngineTimeline {
             fact.otherRequestId = evicting == null ? null : evicting.largestPrefill;
             if (first.usedPercent == null || first.usedPercent >= FULL_PERCENT) {
                 findings.neededAgain(
-                        state.lastEndNanos, fill.stepId, false, first.eventId, fact.otherRequestId, first.usedPercent != null);
+                        state.lastEndNanos,
+                        fill.stepId,
+                        false,
+                        first.eventId,
+                        fact.otherRequestId,
+                        first.usedPercent != null);
             }
         }
         output.fact(fact);
@@ -837,9 +843,7 @@ public final class EngineTimeline {
             state.watch.shards.finish(state.engineId, output::finding, state.clock::align);
         }
         findings.step(
-                told,
-                state.maxGraphBatchCount,
-                state.sequencesWindow.size() == 0 ? 0 : state.sequencesWindow.median());
+                told, state.maxGraphBatchCount, state.sequencesWindow.size() == 0 ? 0 : state.sequencesWindow.median());
     }
 
     private void tell(SlowToken slow, JudgedStep judged) {
@@ -1039,7 +1043,7 @@ public final class EngineTimeline {
     /** Judges the row that others follow. False when its token is slow: each is told by itself then, for each has its own story. */
     private boolean sharedRow(JudgedStep judged, SequenceRows rows, int leader) {
         SequenceState sequence = sequenceOfRow[leader];
-        if (sequence == null) {
+        if (sequence == null || !isGap(judged, sequence)) {
             return false;
         }
         row.tokenIndex = sequence.nextTokenIndex;
@@ -1078,11 +1082,15 @@ public final class EngineTimeline {
         cut(sequence, batch, tokenIndex);
     }
 
+    /** Whether what lies between the last token and this step can be a gap. */
+    private static boolean isGap(JudgedStep judged, SequenceState sequence) {
+        return judged.endNanos >= sequence.lastNanos && judged.endNanos - sequence.lastNanos <= ABSURD_GAP_NANOS;
+    }
+
     private void addTokens(EventHeader header, JudgedStep judged, SequenceState sequence, SequenceRows rows, int i) {
         int tokens = rows.tokenCount(i);
         int first = rows.firstTokenIndex(i) == SequenceRows.ABSENT ? sequence.nextTokenIndex : rows.firstTokenIndex(i);
-        if (sequence.lastKnown
-                && (judged.endNanos < sequence.lastNanos || judged.endNanos - sequence.lastNanos > ABSURD_GAP_NANOS)) {
+        if (sequence.lastKnown && !isGap(judged, sequence)) {
             // Made before it was asked for, or a day after: one of the stamps is wrong.
             sequence.lastKnown = false;
         }
