@@ -1,8 +1,11 @@
 package io.tokenstair.job;
 
 import io.tokenstair.archive.ResultTables;
+import io.tokenstair.archive.result.Covariance;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.PriorityDisplacement;
+import io.tokenstair.archive.result.Quantile;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.job.layer.CountLayers;
 import io.tokenstair.job.layer.LayerCount;
@@ -14,6 +17,10 @@ import io.tokenstair.job.rule.MakeFinding;
 import io.tokenstair.job.rule.RuleMatches;
 import io.tokenstair.job.sink.ArchiveSinks;
 import io.tokenstair.job.source.RawRecord;
+import io.tokenstair.job.statistics.BundlePanes;
+import io.tokenstair.job.statistics.DurationPane;
+import io.tokenstair.job.statistics.SlideCovariance;
+import io.tokenstair.job.statistics.SlideQuantiles;
 import io.tokenstair.job.step.AnalyseSteps;
 import io.tokenstair.job.step.EngineRecord;
 import io.tokenstair.milestone.Milestone;
@@ -32,6 +39,12 @@ import org.jspecify.annotations.Nullable;
  * and in {@code sortedInput}, nothing else.
  */
 public final class AnalysisJob {
+    /**
+     * How far behind the watermark statistics are told: requests speak one hold late, what they hear may have been said another one
+     * late, and parts of panes wait a while beside them.
+     */
+    static final long STATISTICS_HOLD_MILLIS = 2 * AnalyseRequests.HOLD_MILLIS + BundlePanes.GRID_MILLIS + 1_000;
+
     private final boolean sortedInput;
     private final List<BoundRule> rules;
     private final @Nullable Path rawArchive;
@@ -164,9 +177,44 @@ public final class AnalysisJob {
                     steps.getSideOutput(AnalyseSteps.MODELS),
                     ArchiveSinks.result(results, ResultTables.MODEL_SNAPSHOT, row -> millis(row.validFromEpochNanos())),
                     "model-snapshot");
+            statistics(steps, tokens, results);
             sink(layers, ArchiveSinks.result(results, ResultTables.LAYER_REPORT, row -> null), "layer-report");
         }
         return new Results(tokens, tokens.getSideOutput(AnalyseRequests.RUNS), findings, milestones);
+    }
+
+    /** Panes to windows, behind the operators that count them. */
+    private void statistics(
+            SingleOutputStreamOperator<RequestInput> steps,
+            SingleOutputStreamOperator<TokenAnalysis> tokens,
+            Path archive) {
+        DataStream<DurationPane> panes = bundled(steps.getSideOutput(AnalyseSteps.DURATIONS), "bundle-step-panes")
+                .union(bundled(tokens.getSideOutput(AnalyseRequests.DURATIONS), "bundle-arrival-panes"));
+        sink(
+                panes.keyBy(SlideQuantiles::key, Types.STRING)
+                        .process(new SlideQuantiles(STATISTICS_HOLD_MILLIS), TypeInformation.of(Quantile.class))
+                        .name("slide-quantiles")
+                        .uid("slide-quantiles"),
+                ArchiveSinks.result(archive, ResultTables.QUANTILE, Quantile::windowEndMillis),
+                "quantile");
+        sink(
+                steps.getSideOutput(AnalyseSteps.MOMENTS)
+                        .keyBy(pane -> pane.engineId, Types.STRING)
+                        .process(new SlideCovariance(STATISTICS_HOLD_MILLIS), TypeInformation.of(Covariance.class))
+                        .name("slide-covariance")
+                        .uid("slide-covariance"),
+                ArchiveSinks.result(archive, ResultTables.COVARIANCE, Covariance::windowEndMillis),
+                "covariance");
+        sink(
+                steps.getSideOutput(AnalyseSteps.DISPLACEMENT),
+                ArchiveSinks.result(
+                        archive, ResultTables.PRIORITY_DISPLACEMENT, PriorityDisplacement::windowStartMillis),
+                "priority-displacement");
+    }
+
+    private static DataStream<DurationPane> bundled(DataStream<DurationPane> parts, String name) {
+        return parts.transform(name, TypeInformation.of(DurationPane.class), new BundlePanes())
+                .uid(name);
     }
 
     private static <R> void sink(DataStream<R> rows, FileSink<R> sink, String name) {

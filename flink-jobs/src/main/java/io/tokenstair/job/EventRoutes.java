@@ -84,6 +84,11 @@ public final class EventRoutes {
         }
 
         @Override
+        public Optional<String> visit(KvLookup event) {
+            return Optional.ofNullable(event.engineId());
+        }
+
+        @Override
         public Optional<String> visit(EngineConfigured event) {
             return Optional.ofNullable(event.engineId());
         }

@@ -2,9 +2,12 @@ package io.tokenstair.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.tokenstair.archive.result.Covariance;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.ModelSnapshot;
+import io.tokenstair.archive.result.PriorityDisplacement;
+import io.tokenstair.archive.result.Quantile;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -31,6 +34,15 @@ import io.tokenstair.job.rule.RuleMatch;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.staircase.StaircaseState;
+import io.tokenstair.job.statistics.BlockSeries;
+import io.tokenstair.job.statistics.DisplacementPane;
+import io.tokenstair.job.statistics.DurationHistogram;
+import io.tokenstair.job.statistics.DurationPane;
+import io.tokenstair.job.statistics.DurationWindow;
+import io.tokenstair.job.statistics.EngineStatisticsState;
+import io.tokenstair.job.statistics.MomentPane;
+import io.tokenstair.job.statistics.MomentSums;
+import io.tokenstair.job.statistics.MomentWindow;
 import io.tokenstair.job.step.EngineBuffer;
 import io.tokenstair.job.step.EngineRecord;
 import io.tokenstair.job.step.EngineState;
@@ -108,6 +120,18 @@ class StateTypesTest {
                 Finding.class,
                 LayerReport.class,
                 ModelSnapshot.class,
+                EngineStatisticsState.class,
+                BlockSeries.class,
+                MomentPane.class,
+                MomentSums.class,
+                MomentWindow.class,
+                DisplacementPane.class,
+                DurationPane.class,
+                DurationHistogram.class,
+                DurationWindow.class,
+                Quantile.class,
+                Covariance.class,
+                PriorityDisplacement.class,
                 Milestone.class
             })
     void isAPojoWithoutKryo(Class<?> type) {

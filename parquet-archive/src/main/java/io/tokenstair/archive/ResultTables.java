@@ -1,8 +1,11 @@
 package io.tokenstair.archive;
 
+import io.tokenstair.archive.result.Covariance;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.ModelSnapshot;
+import io.tokenstair.archive.result.PriorityDisplacement;
+import io.tokenstair.archive.result.Quantile;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -35,8 +38,27 @@ public final class ResultTables {
     public static final TableSchema<ModelSnapshot> MODEL_SNAPSHOT =
             TableSchema.of("model_snapshot", ModelSnapshot.class);
 
-    private static final List<TableSchema<?>> ALL =
-            List.of(TOKEN_ANALYSIS, REQUEST_ANALYSIS, FINDING, STEP_ANALYSIS, MILESTONE, LAYER_REPORT, MODEL_SNAPSHOT);
+    /** One row per window, duration and scope. */
+    public static final TableSchema<Quantile> QUANTILE = TableSchema.of("quantile", Quantile.class);
+
+    /** One row per window, engine and pair of variables. */
+    public static final TableSchema<Covariance> COVARIANCE = TableSchema.of("covariance", Covariance.class);
+
+    /** One row per window, engine and pair of priorities. */
+    public static final TableSchema<PriorityDisplacement> PRIORITY_DISPLACEMENT =
+            TableSchema.of("priority_displacement", PriorityDisplacement.class);
+
+    private static final List<TableSchema<?>> ALL = List.of(
+            TOKEN_ANALYSIS,
+            REQUEST_ANALYSIS,
+            FINDING,
+            STEP_ANALYSIS,
+            MILESTONE,
+            LAYER_REPORT,
+            MODEL_SNAPSHOT,
+            QUANTILE,
+            COVARIANCE,
+            PRIORITY_DISPLACEMENT);
 
     private ResultTables() {}
 

@@ -1,8 +1,11 @@
 package io.tokenstair.archive;
 
+import io.tokenstair.archive.result.Covariance;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.ModelSnapshot;
+import io.tokenstair.archive.result.PriorityDisplacement;
+import io.tokenstair.archive.result.Quantile;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -42,6 +45,9 @@ final class ResultExamples {
         if (type == long.class || type == Long.class) {
             return seed * 1_000_000_007L;
         }
+        if (type == double.class || type == Double.class) {
+            return seed / 3.0;
+        }
         if (type == int.class || type == Integer.class) {
             return seed;
         }
@@ -73,6 +79,9 @@ final class ResultExamples {
                 StepAnalysis.class,
                 Milestone.class,
                 LayerReport.class,
-                ModelSnapshot.class);
+                ModelSnapshot.class,
+                Quantile.class,
+                Covariance.class,
+                PriorityDisplacement.class);
     }
 }

@@ -3,6 +3,9 @@ package io.tokenstair.job.request;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.job.statistics.DurationPane;
+import io.tokenstair.job.statistics.PaneCounter;
+import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.job.step.EngineTimeline;
 import io.tokenstair.milestone.Milestone;
 import java.util.ArrayList;
@@ -31,6 +34,10 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
 
     private static final long TIMER_GRID_MILLIS = 250;
 
+    /** Durations by pane. */
+    public static final OutputTag<DurationPane> DURATIONS =
+            new OutputTag<>("durations", TypeInformation.of(DurationPane.class));
+
     /** Closed sequences. */
     public static final OutputTag<RequestAnalysis> REQUESTS =
             new OutputTag<>("requests", TypeInformation.of(RequestAnalysis.class));
@@ -49,6 +56,7 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
     private transient ValueState<RequestBuffer> bufferState;
     private transient ValueState<RequestState> requestState;
     private transient List<RequestInput> due;
+    private transient PaneCounter counter;
 
     /** Says a row for every token. */
     public AnalyseRequests() {
@@ -67,6 +75,7 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
     @Override
     public void open(OpenContext context) {
         due = new ArrayList<>();
+        counter = new PaneCounter(StatisticsOutput.NOWHERE::durations);
         bufferState = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(RequestBuffer.class)));
         requestState = getRuntimeContext()
@@ -123,7 +132,8 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
         if (request == null) {
             request = new RequestState();
         }
-        RequestLife life = new RequestLife(context.getCurrentKey(), request, new Shipping(context, out, runs));
+        counter.shipTo(pane -> context.output(DURATIONS, pane));
+        RequestLife life = new RequestLife(context.getCurrentKey(), request, new Shipping(context, out, runs), counter);
         List<RequestInput> taken = takeDue(buffer.inputs, complete);
         RequestInput before = null;
         for (RequestInput input : taken) {
@@ -138,6 +148,7 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
             life.accept(input);
         }
         taken.clear();
+        counter.ship();
         if (end) {
             life.finish();
             bufferState.clear();

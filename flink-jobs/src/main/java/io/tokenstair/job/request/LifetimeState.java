@@ -14,6 +14,7 @@ public class LifetimeState {
     public @Nullable ObserverStream client;
     public @Nullable ObserverStream gateway;
 
+    public @Nullable String model;
     public boolean warmup;
     public @Nullable Integer choicesCount;
     public @Nullable Long promptTokens;

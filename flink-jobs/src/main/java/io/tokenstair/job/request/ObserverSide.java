@@ -21,12 +21,14 @@ final class ObserverSide {
     private final RequestState state;
     private final Lifetimes lifetimes;
     private final Delivery delivery;
+    private final Arrivals arrivals;
 
-    ObserverSide(String requestId, RequestState state, Lifetimes lifetimes, Delivery delivery) {
+    ObserverSide(String requestId, RequestState state, Lifetimes lifetimes, Delivery delivery, Arrivals arrivals) {
         this.requestId = requestId;
         this.state = state;
         this.lifetimes = lifetimes;
         this.delivery = delivery;
+        this.arrivals = arrivals;
     }
 
     /** Takes an observer's event. */
@@ -62,6 +64,7 @@ final class ObserverSide {
     private void received(LifetimeState lifetime, EventHeader header, RequestReceived received) {
         ObserverStream stream = stream(lifetime, received.observer(), header);
         lifetime.warmup |= received.warmup();
+        lifetime.model = received.model() == null ? lifetime.model : received.model();
         if (received.choicesCount() != null) {
             lifetime.choicesCount = received.choicesCount();
         }
@@ -163,6 +166,7 @@ final class ObserverSide {
                 sequence.droppedChunks++;
                 continue;
             }
+            arrivals.arrived(header, lifetime, stream, sequence, chunk);
             sequence.multiToken |= chunk.tokenCount() > 1;
             if (client && sequence.clientFirstNanos == null) {
                 sequence.clientFirstNanos = chunk.arrivedNanos();

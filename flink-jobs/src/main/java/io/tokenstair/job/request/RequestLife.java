@@ -1,5 +1,7 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.job.statistics.PaneCounter;
+import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.job.step.TokenBatch;
 import org.jspecify.annotations.Nullable;
 
@@ -32,11 +34,16 @@ public final class RequestLife {
 
     /** A life over its state. */
     public RequestLife(String requestId, RequestState state, RequestOutput output) {
+        this(requestId, state, output, new PaneCounter(StatisticsOutput.NOWHERE::durations));
+    }
+
+    /** A life over its state that also counts arrivals. */
+    public RequestLife(String requestId, RequestState state, RequestOutput output, PaneCounter counter) {
         this.state = state;
         TokenRows rows = new TokenRows(requestId, output);
         Delivery delivery = new Delivery(rows, new DeliveryJudge(rows), new StreamGaps(rows));
         this.lifetimes = new Lifetimes(state);
-        this.observers = new ObserverSide(requestId, state, lifetimes, delivery);
+        this.observers = new ObserverSide(requestId, state, lifetimes, delivery, new Arrivals(requestId, counter));
         this.engines = new EngineSide(requestId, output, delivery, rows);
         this.closing = new RequestClosing(requestId, state, output, delivery, rows);
     }

@@ -65,6 +65,11 @@ public class SequenceLife {
 
     /** Last arrival of a token that no engine record made. */
     public @Nullable Long lastArrivedNanos;
+    /** Arrival of the last chunk that was counted, whichever observer and clock it was of. */
+    public @Nullable Long chunkArrivedNanos;
+
+    public String chunkObserver = "";
+    public String chunkClockId = "";
     /** Epoch less clock of the stamps of this sequence's tokens. */
     public @Nullable Long epochOffsetNanos;
 

@@ -2,6 +2,7 @@ package io.tokenstair.job.step;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.ModelSnapshot;
+import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
@@ -9,6 +10,10 @@ import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
+import io.tokenstair.job.statistics.DurationPane;
+import io.tokenstair.job.statistics.MomentPane;
+import io.tokenstair.job.statistics.PaneCounter;
+import io.tokenstair.job.statistics.StatisticsOutput;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.functions.OpenContext;
@@ -45,9 +50,22 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
     /** What was refused of steps: rows for the raw table of rejects. */
     public static final OutputTag<RawArchiveRow> REJECTED = new OutputTag<>("rejected", RawArchiveRowTypeInfo.INSTANCE);
 
+    /** Durations by pane. */
+    public static final OutputTag<DurationPane> DURATIONS =
+            new OutputTag<>("durations", TypeInformation.of(DurationPane.class));
+
+    /** Moments by pane. */
+    public static final OutputTag<MomentPane> MOMENTS =
+            new OutputTag<>("moments", TypeInformation.of(MomentPane.class));
+
+    /** What priorities cost each other. */
+    public static final OutputTag<PriorityDisplacement> DISPLACEMENT =
+            new OutputTag<>("displacement", TypeInformation.of(PriorityDisplacement.class));
+
     private final boolean sortedInput;
     private transient ValueState<EngineBuffer> bufferState;
     private transient ValueState<EngineState> engineState;
+    private transient PaneCounter counter;
 
     /**
      * Analyses steps.
@@ -60,6 +78,7 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
 
     @Override
     public void open(OpenContext context) {
+        counter = new PaneCounter(StatisticsOutput.NOWHERE::durations);
         bufferState = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(EngineBuffer.class)));
         engineState = getRuntimeContext()
@@ -117,12 +136,14 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
         buffer.timerMillis = Long.MIN_VALUE;
         EngineState engine = drain(context.getCurrentKey(), buffer, complete, context, out);
         if (end) {
-            new EngineTimeline(engine, new Shipping(context, out)).finish();
+            timeline(engine, context, out).finish();
+            counter.ship();
             bufferState.clear();
             engineState.clear();
             return;
         }
-        new EngineTimeline(engine, new Shipping(context, out)).advance(complete);
+        timeline(engine, context, out).advance(complete);
+        counter.ship();
         engineState.update(engine);
         if (!buffer.records.isEmpty()) {
             long earliest = Long.MAX_VALUE;
@@ -134,6 +155,8 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
             }
         } else if (!engine.waitingEvents.isEmpty() || !engine.openBatches.isEmpty()) {
             arm(buffer, complete, context);
+        } else if (engine.statistics.openUntilMillis() != Long.MAX_VALUE) {
+            arm(buffer, engine.statistics.openUntilMillis(), context);
         }
         bufferState.update(buffer);
     }
@@ -153,7 +176,7 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
             (record.coarseEpochMillis <= complete ? due : later).add(record);
         }
         due.sort(EngineRecord.ORDER);
-        EngineTimeline timeline = new EngineTimeline(engine, new Shipping(context, out));
+        EngineTimeline timeline = timeline(engine, context, out);
         EngineRecord before = null;
         for (EngineRecord record : due) {
             if (before != null && EngineRecord.ORDER.compare(before, record) == 0) {
@@ -170,12 +193,19 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
             }
         }
         buffer.records = later;
+        counter.ship();
         engineState.update(engine);
         return engine;
     }
 
+    private EngineTimeline timeline(EngineState engine, Context context, Collector<RequestInput> out) {
+        Shipping shipping = new Shipping(context, out);
+        counter.shipTo(shipping::durations);
+        return new EngineTimeline(engine, shipping, shipping, counter);
+    }
+
     /** Sends what a timeline says into the job. */
-    private static final class Shipping implements EngineOutput {
+    private static final class Shipping implements EngineOutput, StatisticsOutput {
         private final KeyedProcessFunction<String, EngineRecord, RequestInput>.Context context;
         private final Collector<RequestInput> out;
 
@@ -193,6 +223,21 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
         @Override
         public void fact(SequenceFact fact) {
             out.collect(RequestInput.of(fact));
+        }
+
+        @Override
+        public void durations(DurationPane pane) {
+            context.output(DURATIONS, pane);
+        }
+
+        @Override
+        public void moments(MomentPane pane) {
+            context.output(MOMENTS, pane);
+        }
+
+        @Override
+        public void displacement(PriorityDisplacement row) {
+            context.output(DISPLACEMENT, row);
         }
 
         @Override

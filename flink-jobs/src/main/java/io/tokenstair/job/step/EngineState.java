@@ -6,6 +6,7 @@ import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.engine.EngineWatch;
 import io.tokenstair.job.evidence.EngineEvidence;
+import io.tokenstair.job.statistics.EngineStatisticsState;
 import io.tokenstair.job.window.SortedWindow;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -84,6 +85,7 @@ public class EngineState {
     public PrefixBlocks blocks = new PrefixBlocks();
     public StairsState stairs = new StairsState();
     public KvSigns kvSigns = new KvSigns();
+    public EngineStatisticsState statistics = new EngineStatisticsState();
 
     /** Wire bytes of events that wait, in order, for core records that cover a step. */
     public List<byte[]> waitingEvents = new ArrayList<>();

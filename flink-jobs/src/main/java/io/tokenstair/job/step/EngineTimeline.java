@@ -13,6 +13,7 @@ import io.tokenstair.event.HandleAnnounced;
 import io.tokenstair.event.HostSampled;
 import io.tokenstair.event.KvBlocksEvicted;
 import io.tokenstair.event.KvBlocksStored;
+import io.tokenstair.event.KvLookup;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.Phase;
@@ -32,6 +33,8 @@ import io.tokenstair.job.evidence.Evidence;
 import io.tokenstair.job.evidence.EvidenceKind;
 import java.util.ArrayList;
 import java.util.Comparator;
+import io.tokenstair.job.statistics.PaneCounter;
+import io.tokenstair.job.statistics.StatisticsOutput;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -85,6 +88,7 @@ public final class EngineTimeline {
     private final EngineStairs stairs;
     private final EngineFindings findings;
     private final EngineStep told = new EngineStep();
+    private final StepStatistics statistics;
 
     /** Whose handles the last event used; null before the first. */
     private @Nullable String spaceCollectorId;
@@ -115,6 +119,21 @@ public final class EngineTimeline {
 
     /** A timeline that judges every token by itself, or those that are alike together: it makes no difference. */
     EngineTimeline(EngineState state, EngineOutput output, boolean sharing) {
+        this(state, output, sharing, StatisticsOutput.NOWHERE, new PaneCounter(StatisticsOutput.NOWHERE::durations));
+    }
+
+    /** A timeline over its state that also tells statistics. */
+    public EngineTimeline(
+            EngineState state, EngineOutput output, StatisticsOutput statisticsOutput, PaneCounter counter) {
+        this(state, output, true, statisticsOutput, counter);
+    }
+
+    private EngineTimeline(
+            EngineState state,
+            EngineOutput output,
+            boolean sharing,
+            StatisticsOutput statisticsOutput,
+            PaneCounter counter) {
         this.sharing = sharing;
         this.state = state;
         this.output = output;
@@ -122,6 +141,7 @@ public final class EngineTimeline {
         this.stairs = new EngineStairs(state, output);
         this.findings =
                 new EngineFindings(state.watch, state.engineId, output::finding, nanos -> state.clock.align(nanos));
+        this.statistics = new StepStatistics(state, statisticsOutput, counter);
     }
 
     /** Takes the next event of the engine. */
@@ -171,6 +191,7 @@ public final class EngineTimeline {
         drain(completeToMillis);
         if (state.waitingEvents.isEmpty()) {
             flushBatchesBefore(completeToMillis);
+            statistics.completeTo(completeToMillis);
         }
     }
 
@@ -183,6 +204,7 @@ public final class EngineTimeline {
             state.watch.metrics = new MetricWatch();
         }
         findings.finish(state.maxGraphBatchCount);
+        statistics.completeTo(Long.MAX_VALUE);
     }
 
     private void drain(long millis) {
@@ -240,6 +262,8 @@ public final class EngineTimeline {
             stored(logged, stored);
         } else if (event instanceof KvBlocksEvicted evicted) {
             evicted(header, evicted);
+        } else if (event instanceof KvLookup lookup) {
+            state.statistics.series.lookup(lookup.queriedTokens(), lookup.hitTokens());
         }
         return true;
     }
@@ -247,6 +271,7 @@ public final class EngineTimeline {
     // ---- what is known of the engine
 
     private void configured(EngineConfigured configured) {
+        state.statistics.model = configured.model();
         state.tokenBudgetTokens = configured.tokenBudgetTokens();
         state.maxSequencesCount = configured.maxSequencesCount();
         state.maxGraphBatchCount = configured.maxGraphBatchCount();
@@ -364,6 +389,7 @@ public final class EngineTimeline {
         }
         sequence.promptTokens = queued.promptTokens();
         sequence.priority = queued.priority();
+        state.statistics.counted(queued.priority());
         sequence.queuedEventId = header.eventId();
         if (!sequence.scheduled && !state.waiting.contains(queued.requestHandle())) {
             state.waiting.add(queued.requestHandle());
@@ -398,6 +424,7 @@ public final class EngineTimeline {
         sequence.preemptedByItself = wantedBy != null && wantedBy.equals(preempted.engineRequestId());
         sequence.preemptedFor =
                 wantedBy == null ? null : EngineRequestName.of(wantedBy).requestId();
+        sequence.preemptedForPriority = wantedBy == null ? null : priorityOf(wantedBy);
         sequence.largestHolder = largestHolder(sequence);
         kvEvent(header.eventId());
         findings.preempted(header.clockNanos() == null ? state.lastEndNanos : header.clockNanos());
@@ -411,6 +438,11 @@ public final class EngineTimeline {
         fact.kvUsedBlocksCount = state.kvUsedBlocksCount;
         fact.kvTotalBlocksCount = state.kvTotalBlocksCount;
         output.fact(fact);
+    }
+
+    private @Nullable Integer priorityOf(String engineRequestId) {
+        SequenceState sequence = find(engineRequestId);
+        return sequence == null ? null : sequence.priority;
     }
 
     private @Nullable String largestHolder(SequenceState victim) {
@@ -689,6 +721,7 @@ public final class EngineTimeline {
         }
         kvSigns(eventId, step, judged);
         waitingTotals(judged, step);
+        statistics.step(coarse(header), step, judged, sequenceOfRow);
         announceSchedules(header, step);
         AlignedStamp aligned = state.clock.align(end);
         told.clearTokens();
@@ -952,6 +985,7 @@ public final class EngineTimeline {
             SequenceFact fact =
                     fact(resumed ? SequenceFact.Kind.RESUMED : SequenceFact.Kind.SCHEDULED, sequence, header);
             fact.tokens = (long) rows.cachedTokens(i);
+            statistics.scheduled(sequence, resumed, rows.cachedTokens(i));
             fact.stepId = step.stepId();
             output.fact(fact);
             state.waiting.remove(Integer.valueOf(rows.requestHandle(i)));
@@ -1079,6 +1113,7 @@ public final class EngineTimeline {
         sequence.sharedInStep = state.steps + 1;
         sequence.nextTokenIndex = tokenIndex + 1;
         sequence.lastNanos = judged.endNanos;
+        statistics.token(sequence, shared, tokenIndex);
         cut(sequence, batch, tokenIndex);
     }
 
@@ -1113,6 +1148,7 @@ public final class EngineTimeline {
                 judge.furtherToken(row);
             }
             batch.add(row);
+            statistics.token(sequence, row, first + k);
             cut(sequence, batch, first + k);
         }
         sequence.sharedInStep = 0;

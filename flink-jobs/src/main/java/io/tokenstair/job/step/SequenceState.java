@@ -97,6 +97,11 @@ public class SequenceState {
     /** Nothing but steps happened to it since its last token. */
     public boolean undisturbed;
 
+    /** Priority of the request that this one made room for; null when it is not known. */
+    public @Nullable Integer preemptedForPriority;
+    /** Number of the last step that scheduled it, where priorities differ; -1 before. */
+    public long rowStepNumber = -1;
+
     public @Nullable TokenBatch open;
     public long openSinceNanos;
 

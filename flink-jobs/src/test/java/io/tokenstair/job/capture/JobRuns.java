@@ -26,8 +26,9 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
  * @param tokens rows of token_analysis
  * @param findings rows of finding
  * @param requests rows of request_analysis
+ * @param statistics rows of quantile, covariance and priority_displacement
  */
-record JobRuns(TreeSet<String> tokens, TreeSet<String> findings, TreeSet<String> requests) {
+record JobRuns(TreeSet<String> tokens, TreeSet<String> findings, TreeSet<String> requests, TreeSet<String> statistics) {
 
     /** Runs the analysis over a bounded source. */
     static JobRuns of(RuntimeExecutionMode mode, int parallelism, Source<RawRecord, ?, ?> source, Path results)
@@ -46,10 +47,14 @@ record JobRuns(TreeSet<String> tokens, TreeSet<String> findings, TreeSet<String>
                                 RawRecordTypeInfo.INSTANCE)
                         .uid("log"));
         environment.execute("analysis");
+        TreeSet<String> statistics = rows(results, ResultTables.QUANTILE);
+        statistics.addAll(rows(results, ResultTables.COVARIANCE));
+        statistics.addAll(rows(results, ResultTables.PRIORITY_DISPLACEMENT));
         return new JobRuns(
                 rows(results, ResultTables.TOKEN_ANALYSIS),
                 rows(results, ResultTables.FINDING),
-                rows(results, ResultTables.REQUEST_ANALYSIS));
+                rows(results, ResultTables.REQUEST_ANALYSIS),
+                statistics);
     }
 
     private static <R extends Record> TreeSet<String> rows(Path results, TableSchema<R> schema) throws Exception {

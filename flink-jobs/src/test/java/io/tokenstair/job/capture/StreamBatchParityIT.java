@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The determinism contract on every recorded run: streaming over the log and batch over the archive say the same findings, requests
- * and token analyses, at parallelism 1, 2 and 4, and the tokens are those of the pure analysis without Flink.
+ * The determinism contract on every recorded run: streaming over the log and batch over the archive say the same findings, requests,
+ * token analyses and statistics, at parallelism 1, 2 and 4, and the tokens are those of the pure analysis without Flink.
  */
 class StreamBatchParityIT {
     @TempDir
@@ -56,6 +56,7 @@ class StreamBatchParityIT {
                         .isEmpty();
                 if (first == null) {
                     first = run;
+                    assertThat(run.statistics()).anyMatch(row -> row.startsWith("Quantile["));
                     for (Finding finding : pure.findings) {
                         assertThat(run.findings()).contains(finding.toString());
                     }
@@ -65,6 +66,9 @@ class StreamBatchParityIT {
                         .isEmpty();
                 assertThat(JobRuns.difference(run.requests(), first.requests()))
                         .as("requests, %s at %d", mode, parallelism)
+                        .isEmpty();
+                assertThat(JobRuns.difference(run.statistics(), first.statistics()))
+                        .as("statistics, %s at %d", mode, parallelism)
                         .isEmpty();
             }
         }
