@@ -4,6 +4,7 @@ import io.tokenstair.cause.Cause;
 import io.tokenstair.event.SequenceRow;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,8 @@ final class Engine {
     private static final Cause[] CAUSES = Cause.values();
     private static final long TAKE_IN_NANOS = 8_000;
     private static final long STALL_SETUP_NANOS = 40_000;
+    private static final int DEMOTION_STEPS = 8;
+    private static final int DEMOTED_BLOCKS = 24;
 
     private final Settings settings;
     private final EngineListener listener;
@@ -29,6 +32,8 @@ final class Engine {
     private final RandomStream contention;
     private final UsualStep usual = new UsualStep();
     private final Set<Fault> struck = new HashSet<>();
+    private final Map<Fault, Integer> demotedSteps = new HashMap<>();
+    private final RandomStream demotion;
 
     private long nowNanos;
     private long stepCount;
@@ -60,6 +65,7 @@ final class Engine {
         this.noise = stream.named("noise");
         this.jitter = stream.named("jitter");
         this.contention = stream.named("contention");
+        this.demotion = stream.named("demotion");
         for (RequestPlan plan : plans) {
             if (plan.mostBlocks() > settings.kvBlocks) {
                 throw new IllegalArgumentException("Cannot hold request " + plan.requestId() + ": it needs "
@@ -139,6 +145,7 @@ final class Engine {
         step.modelEndNanos += strikeModel(step);
         deviceFreeNanos = step.modelEndNanos;
         priceFaults(step);
+        demote(step);
         step.kvUsedBlocks = scheduler.cache.usedCount();
         step.evictedHashes.addAll(scheduler.cache.takeEvicted());
         apply(step);
@@ -152,6 +159,21 @@ final class Engine {
             land(before, step.scheduleEndNanos);
         } else {
             nowNanos = step.scheduleEndNanos + StepLaw.BETWEEN_STEPS_NANOS;
+        }
+    }
+
+    /** Where a part of the KV goes to a slower tier, cached blocks go first, in bulk over a few steps. */
+    private void demote(StepRun step) {
+        for (Fault fault : settings.faults) {
+            if (fault.kind() == FaultKind.TIER_STAIR && fault.activeAt(step.scheduleStartNanos)) {
+                int steps = demotedSteps.merge(fault, 1, Integer::sum);
+                if (steps <= DEMOTION_STEPS) {
+                    scheduler.cache.demote(DEMOTED_BLOCKS);
+                }
+            }
+        }
+        if (demotion.chance(step.stepId, settings.demotionProbability)) {
+            scheduler.cache.demote(1);
         }
     }
 

@@ -118,6 +118,21 @@ final class KvCache {
         return block;
     }
 
+    /** Evicts cached blocks that nobody holds, oldest first, at most this many. */
+    void demote(int most) {
+        int demoted = 0;
+        for (Iterator<Integer> oldest = free.iterator(); oldest.hasNext() && demoted < most; ) {
+            int block = oldest.next();
+            Long hash = hashOfBlock[block];
+            if (hash != null) {
+                hashOfBlock[block] = null;
+                blockOfHash.remove(hash);
+                evicted.add(hash);
+                demoted++;
+            }
+        }
+    }
+
     /** Gives references back, the end of a chain first: it is evicted before what others may share. */
     void release(List<Integer> blocks) {
         for (int i = blocks.size() - 1; i >= 0; i--) {

@@ -33,7 +33,9 @@ public enum Scenario {
             settings.meanTurns = 1;
             settings.leastOutputTokens = 900;
             settings.mostOutputTokens = 1_600;
-            settings.kvBlocks = 4_600;
+            settings.demotionProbability = 0.08;
+            extra(settings, 0.02, 6_000, 20, 0);
+            extra(settings, 0.12, 6_000, 20, 0);
             stairs(settings, stream, 5, 6_000);
         }
     },

@@ -35,6 +35,8 @@ final class Settings {
     int promptChunkTokens = Integer.MAX_VALUE;
 
     int tensorParallelCount = 1;
+    /** Share of steps in which the engine moves a few cached blocks to the slower tier for no reason of its requests. */
+    double demotionProbability;
 
     // ---- what disturbs it without being a fault
     double noiseDeviation = 0.015;
