@@ -62,10 +62,7 @@ public final class EngineFindings {
      * @param epoch the engine's clock on the common axis
      */
     public EngineFindings(
-            EngineWatch watch,
-            String engineId,
-            Consumer<Finding> output,
-            LongFunction<@Nullable AlignedStamp> epoch) {
+            EngineWatch watch, String engineId, Consumer<Finding> output, LongFunction<@Nullable AlignedStamp> epoch) {
         this.watch = watch;
         this.engineId = engineId;
         this.output = output;
@@ -320,7 +317,9 @@ public final class EngineFindings {
                                         + times(episode.sumA, "step") + ".")
                 : times(episode.sumA, "decode step") + " in " + episode.count + " runs, with " + sequences + captured
                         + ", ran eagerly instead of by a graph: " + compare
-                        + (stillEager ? ". After the last of them it had not returned to its graphs." : ", and it returned to its graphs each time.");
+                        + (stillEager
+                                ? ". After the last of them it had not returned to its graphs."
+                                : ", and it returned to its graphs each time.");
         tell(
                 "kernel-fallback",
                 Cause.KERNEL_FALLBACK,
@@ -346,7 +345,12 @@ public final class EngineFindings {
      * @param proven true when the record says that space was short
      */
     public void neededAgain(
-            long nanos, long stepId, boolean preemption, String evictionEventId, @Nullable String holder, boolean proven) {
+            long nanos,
+            long stepId,
+            boolean preemption,
+            String evictionEventId,
+            @Nullable String holder,
+            boolean proven) {
         Episode episode = watch.pressure;
         long from = preemption ? Math.min(nanos, watch.firstOpenPreemptionNanos) : nanos;
         if (!episode.open) {
@@ -376,7 +380,8 @@ public final class EngineFindings {
                 "KV blocks were taken that were needed again: "
                         + (episode.sumA > 0 ? times(episode.sumA, "preemption") : "")
                         + (episode.sumA > 0 && episode.sumB > 0 ? " and " : "")
-                        + (episode.sumB > 0 ? times(episode.sumB, "prefix") + " computed again after eviction" : "") + " "
+                        + (episode.sumB > 0 ? times(episode.sumB, "prefix") + " computed again after eviction" : "")
+                        + " "
                         + span(episode) + ".");
         watch.pressure = new Episode();
     }
@@ -505,8 +510,7 @@ public final class EngineFindings {
 
     // ---- telling
 
-    private void tell(
-            String rule, Cause cause, Episode episode, Confidence confidence, String why, String narrative) {
+    private void tell(String rule, Cause cause, Episode episode, Confidence confidence, String why, String narrative) {
         AlignedStamp from = epoch.apply(episode.fromNanos);
         AlignedStamp to = epoch.apply(episode.toNanos);
         Severity severity =

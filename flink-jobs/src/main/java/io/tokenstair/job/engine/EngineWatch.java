@@ -40,7 +40,8 @@ public class EngineWatch {
     /** The swings of the batch. */
     public Swings swings = new Swings();
 
-    // Regression of step time in microseconds on sequences, over decode-only steps; halved now and then, so that it forgets.
+    // Regression of step time in microseconds on sequences, over decode-only steps; halved now and then, so that it
+    // forgets.
     public long n;
     public long sumX;
     public long sumY;

@@ -103,9 +103,7 @@ public class ShardLoads {
         for (Start start : starts) {
             usual = start.shards == shards.size() ? Math.min(usual, start.nanos) : usual;
         }
-        if (usual != Long.MAX_VALUE
-                && took - usual >= SLOWER_NANOS
-                && took / SLOWER_PERCENT >= usual / 100) {
+        if (usual != Long.MAX_VALUE && took - usual >= SLOWER_NANOS && took / SLOWER_PERCENT >= usual / 100) {
             tell(took, usual, engineId, output, epoch);
         }
         for (Shard shard : shards) {

@@ -117,8 +117,8 @@ final class TokenRows {
                 || slow == null
                 || !slow.cause.equals(Cause.UNRESOLVED_STALL.name())
                 || (token.flags & TokenBatch.GPU_REPORTED) != 0;
-        List<String> missing = MISSING_LAYERS.get(
-                (stepsLost ? 1 : 0) + (cores ? 0 : 2) + (observed ? 0 : 4) + (device ? 0 : 8));
+        List<String> missing =
+                MISSING_LAYERS.get((stepsLost ? 1 : 0) + (cores ? 0 : 2) + (observed ? 0 : 4) + (device ? 0 : 8));
         return new TokenAnalysis(
                 requestId,
                 lifetime,

@@ -74,6 +74,7 @@ public class EngineState {
     public @Nullable Integer maxSequencesCount;
     /** Largest batch that the engine captured a graph for. */
     public @Nullable Integer maxGraphBatchCount;
+
     public int blockSizeTokens;
     public @Nullable Long kvTotalBlocksCount;
     public @Nullable Long kvUsedBlocksCount;

@@ -91,13 +91,13 @@ final class CaptureAnalysis implements EngineOutput, RequestOutput {
         input(RequestInput.of(batch));
     }
 
-                @Override
-            public void rejected(io.tokenstair.event.LoggedEvent rejected) {
-                // The recorded runs are whole.
-                throw new AssertionError(rejected);
-            }
+    @Override
+    public void rejected(io.tokenstair.event.LoggedEvent rejected) {
+        // The recorded runs are whole.
+        throw new AssertionError(rejected);
+    }
 
-@Override
+    @Override
     public void fact(SequenceFact fact) {
         input(RequestInput.of(fact));
     }

@@ -72,7 +72,8 @@ class MetricWatchTest {
         scraped(names, i -> 60, i -> i % 3 == 0 ? 4 : 0);
         assertThat(findings)
                 .singleElement()
-                .satisfies(finding -> assertThat(finding.narrative()).contains("paused requests observed in 62 of 184"));
+                .satisfies(
+                        finding -> assertThat(finding.narrative()).contains("paused requests observed in 62 of 184"));
         findings.clear();
         scraped(names, i -> 60, i -> 0);
         assertThat(findings).isEmpty();

@@ -72,7 +72,8 @@ class EngineFindingsTest {
 
     @Test
     void aFullPoolThatTakesNothingFromAnybodyIsNoPressure() {
-        EngineScript engine = EngineTimelineTest.warm(new EngineScript().configured(2_048L, 8).kvBlocks(9_990, 10_000));
+        EngineScript engine =
+                EngineTimelineTest.warm(new EngineScript().configured(2_048L, 8).kvBlocks(9_990, 10_000));
         engine.decode(300, "a", "b");
 
         assertThat(engine.told().findings(Cause.KV_PRESSURE)).isEmpty();
@@ -135,8 +136,7 @@ class EngineFindingsTest {
             long end = engine.nowNanos();
             engine.recorded(
                     end,
-                    new StreamStalled(
-                            ENGINE, "gpu-0", null, null, "stream-sync", end - 50 * MILLIS, end, 719, null));
+                    new StreamStalled(ENGINE, "gpu-0", null, null, "stream-sync", end - 50 * MILLIS, end, 719, null));
             engine.decode(10, "a", "b");
         }
         Told told = engine.told();
@@ -166,7 +166,9 @@ class EngineFindingsTest {
         Finding gone = only(eager(200, false).told(), Cause.KERNEL_FALLBACK);
         Finding back = only(eager(200, true).told(), Cause.KERNEL_FALLBACK);
 
-        assertThat(gone.narrative()).contains("it had not returned to its graphs").doesNotContain("absorbing");
+        assertThat(gone.narrative())
+                .contains("it had not returned to its graphs")
+                .doesNotContain("absorbing");
         assertThat(back.narrative()).contains("It returned to its graphs at step", "after 200 steps");
     }
 
@@ -197,7 +199,11 @@ class EngineFindingsTest {
             }
             first.run();
             for (int i = 0; i < 20; i++) {
-                engine.step().decode("a", "b").decode(names).late(i % 3 * jitterNanos).run();
+                engine.step()
+                        .decode("a", "b")
+                        .decode(names)
+                        .late(i % 3 * jitterNanos)
+                        .run();
             }
             for (String name : names) {
                 engine.finish(name, "stop");

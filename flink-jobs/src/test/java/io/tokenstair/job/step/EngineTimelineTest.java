@@ -767,7 +767,9 @@ class EngineTimelineTest {
 
         assertThat(state.unknownHandleRows).isEqualTo(3);
         assertThat(told.tokens()).hasSize(3).allMatch(token -> token.requestId().equals("a"));
-        assertThat(told.rejected).hasSize(2).allMatch(rejected -> rejected.reason().contains("never announced: [77"));
+        assertThat(told.rejected)
+                .hasSize(2)
+                .allMatch(rejected -> rejected.reason().contains("never announced: [77"));
     }
 
     @Test
@@ -842,8 +844,9 @@ class EngineTimelineTest {
         engine.logged(engine.lastStep()).decode(2, "a", "b");
         Told told = engine.told();
 
-        assertThat(told.rejected).singleElement().satisfies(rejected -> assertThat(rejected.reason())
-                .contains("came again"));
+        assertThat(told.rejected)
+                .singleElement()
+                .satisfies(rejected -> assertThat(rejected.reason()).contains("came again"));
         assertThat(told.tokens("a")).hasSize(engine.madeTokens("a"));
         assertThat(told.last("a").gapNanos()).isPositive();
     }
