@@ -1,5 +1,6 @@
 package io.tokenstair.look;
 
+import io.tokenstair.narrative.Language;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.look.archive.RequestFilter;
@@ -51,8 +52,23 @@ final class ExplainCommand implements Callable<Integer> {
     @Option(names = "--token", paramLabel = "N", description = "This output token only, from 0.")
     private @Nullable Integer token;
 
+    @Option(names = "--lang", paramLabel = "en|zh", description = "Language of the causal chain: en (default) or zh.")
+    private Chain lang = Chain.en;
+
     @Option(names = "--format", paramLabel = "text|json", description = "text (default), or json: one object a line.")
     private ReadingOptions.Format format = ReadingOptions.Format.text;
+
+    /** What {@code --lang} takes. */
+    enum Chain {
+        en(Language.EN),
+        zh(Language.ZH);
+
+        private final Language language;
+
+        Chain(Language language) {
+            this.language = language;
+        }
+    }
 
     ExplainCommand(CommandOutput output) {
         this.output = output;
@@ -112,7 +128,7 @@ final class ExplainCommand implements Callable<Integer> {
 
                     @Override
                     public void token(RequestAnalysis sequenceRow, TokenAnalysis tokenRow) throws IOException {
-                        ExplainJson.token(json, tokenRow);
+                        ExplainJson.token(json, tokenRow, lang.language);
                     }
 
                     @Override
@@ -138,7 +154,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     private void printText(ResultArchive archive, RequestFilter filter) {
         output.text(terminal -> forEachSequence(
-                archive, filter, token == null ? new OverviewPrinter(terminal) : new TokenPrinter(terminal)));
+                archive, filter, token == null ? new OverviewPrinter(terminal) : new TokenPrinter(terminal, lang.language)));
     }
 
     /** Sees sequences and their tokens, one at a time and in order. */
@@ -205,10 +221,12 @@ final class ExplainCommand implements Callable<Integer> {
     /** Prints each token. */
     private static final class TokenPrinter implements SequenceVisitor {
         private final Terminal terminal;
+        private final Language language;
         private boolean first = true;
 
-        TokenPrinter(Terminal terminal) {
+        TokenPrinter(Terminal terminal, Language language) {
             this.terminal = terminal;
+            this.language = language;
         }
 
         @Override
@@ -222,7 +240,7 @@ final class ExplainCommand implements Callable<Integer> {
                 terminal.line();
             }
             first = false;
-            TokenText.write(terminal, sequenceRow, tokenRow);
+            TokenText.write(terminal, sequenceRow, tokenRow, language);
         }
 
         @Override

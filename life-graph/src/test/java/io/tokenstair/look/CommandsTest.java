@@ -264,7 +264,7 @@ class CommandsTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"findings --severity bad", "explain --token x", "explain --lang zh", "findings --nope", "nope"})
+            strings = {"findings --severity bad", "explain --token x", "explain --lang fr", "findings --nope", "nope"})
     void wrongUsageIsOneLineAndTwo(String arguments) {
         CommandRun run = run(arguments.split(" "));
 

@@ -1,6 +1,7 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.clock.ClockSegments;
+import io.tokenstair.job.history.EngineHistory;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
@@ -79,6 +80,7 @@ public class EngineState {
     public @Nullable Long kvTotalBlocksCount;
     public @Nullable Long kvUsedBlocksCount;
 
+    public EngineHistory history = new EngineHistory();
     public HostThreads threads = new HostThreads();
     public EngineEvidence evidence = new EngineEvidence();
     public EngineWatch watch = new EngineWatch();

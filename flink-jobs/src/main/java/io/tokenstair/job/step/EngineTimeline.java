@@ -426,6 +426,11 @@ public final class EngineTimeline {
                 wantedBy == null ? null : EngineRequestName.of(wantedBy).requestId();
         sequence.preemptedForPriority = wantedBy == null ? null : priorityOf(wantedBy);
         sequence.largestHolder = largestHolder(sequence);
+        state.history.preempted(
+                state.steps,
+                header.clockNanos() == null ? state.lastEndNanos : header.clockNanos(),
+                header.eventId(),
+                sequence.name.requestId);
         kvEvent(header.eventId());
         findings.preempted(header.clockNanos() == null ? state.lastEndNanos : header.clockNanos());
         SequenceFact fact = fact(SequenceFact.Kind.PREEMPTED, sequence, header);
@@ -518,6 +523,11 @@ public final class EngineTimeline {
         for (long hash : evicted.blockHashes()) {
             state.blocks.evict(hash, eviction);
         }
+        state.history.evicted(
+                state.steps,
+                state.lastEndNanos,
+                header.eventId(),
+                evicted.blockHashes().size());
         kvEvent(header.eventId());
         state.kvReported = true;
     }
@@ -723,6 +733,9 @@ public final class EngineTimeline {
         waitingTotals(judged, step);
         statistics.step(coarse(header), step, judged, sequenceOfRow);
         announceSchedules(header, step);
+        if (judged.decodeSequences > 0 && judged.load.promptTokens() == 0) {
+            state.history.decoded(state.steps, end, eventId, step.graphMode(), judged.decodeSequences);
+        }
         AlignedStamp aligned = state.clock.align(end);
         told.clearTokens();
         emitTokens(header, step, judged, aligned);
@@ -981,6 +994,16 @@ public final class EngineTimeline {
             if (sequence.startOrder == null) {
                 sequence.startOrder = state.startedCount++;
                 sequence.startStep = state.steps;
+                if (sequence.promptTokens != null && state.residentWindow.size() > 0) {
+                    state.history.joined(
+                            state.steps,
+                            step.updateEndNanos(),
+                            header.eventId(),
+                            sequence.name.requestId,
+                            sequence.promptTokens,
+                            state.residentWindow.median(),
+                            state.blockSizeTokens);
+                }
             }
             SequenceFact fact =
                     fact(resumed ? SequenceFact.Kind.RESUMED : SequenceFact.Kind.SCHEDULED, sequence, header);

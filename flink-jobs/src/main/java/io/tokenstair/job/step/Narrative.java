@@ -5,6 +5,9 @@ import io.tokenstair.cause.Part;
 import io.tokenstair.job.evidence.Evidence;
 import io.tokenstair.job.evidence.EvidenceKind;
 import io.tokenstair.job.evidence.TransferWait;
+import io.tokenstair.job.history.Note;
+import io.tokenstair.narrative.Phrase;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -60,99 +63,117 @@ final class Narrative {
             long expected,
             int tokenIndex,
             EngineState state) {
-        say(
-                "Token " + tokenIndex + " came " + millis(gap)
-                        + (tokenIndex == 0 ? " after queueing" : " after the one before") + ", in step " + judged.stepId
-                        + "; a usual step takes " + millis(judged.referenceNanos) + ".",
-                judged.eventId);
+        Phrase first = tokenIndex == 0 ? Phrase.TOKEN_AFTER_QUEUEING : Phrase.TOKEN_AFTER_TOKEN;
+        say(first.say(tokenIndex, millis(gap), judged.stepId, millis(judged.referenceNanos)), judged.eventId);
         String culprit = slow.culpritRequestId == null ? "another request" : slow.culpritRequestId;
         switch (cause) {
             case PREEMPTION -> preemption(sequence, judged);
             case RECOMPUTE ->
                 say(
-                        "The step computed " + sequence.otherRecomputeTokens + " tokens of " + culprit
-                                + " again, which had lost its blocks: " + millis(part(Part.RECOMPUTE_OTHER)) + ".",
+                        Phrase.RECOMPUTED_OTHERS.say(
+                                sequence.otherRecomputeTokens, culprit, millis(part(Part.RECOMPUTE_OTHER))),
                         sequence.recomputeEventId);
             case PREFILL_INTERFERENCE ->
                 say(
-                        "The step also computed " + sequence.otherPrefillTokens + " new prompt tokens, most of them of "
-                                + culprit + ": " + millis(part(Part.PREFILL)) + ".",
+                        Phrase.PREFILLED_OTHERS.say(sequence.otherPrefillTokens, culprit, millis(part(Part.PREFILL))),
                         sequence.prefillEventId);
             case DECODE_STARVED_BY_PREFILL ->
                 say(
-                        "It was left out for " + millis(part(Part.SKIPPED_WAIT))
-                                + " while steps ran prompt tokens only, last of " + culprit + ".",
+                        Phrase.STARVED_BY_PREFILL.say(millis(part(Part.SKIPPED_WAIT)), culprit),
                         starving(state, sequence, judged));
             case TOKEN_BUDGET_STARVATION ->
-                say(
-                        "It was left out for " + millis(part(Part.SKIPPED_WAIT))
-                                + " in steps whose token budget was used up.",
-                        judged.eventId);
+                say(Phrase.STARVED_BY_BUDGET.say(millis(part(Part.SKIPPED_WAIT))), judged.eventId);
             case KV_PRESSURE ->
-                say(
-                        "It waited " + millis(part(Part.QUEUE_WAIT)) + " for KV blocks while seats were free.",
-                        sequence.queuedEventId);
+                say(Phrase.WAITED_FOR_BLOCKS.say(millis(part(Part.QUEUE_WAIT))), sequence.queuedEventId);
             case SEAT_LIMIT ->
                 say(
-                        "It waited " + millis(part(Part.QUEUE_WAIT)) + " for a seat: " + state.maxSequencesCount
-                                + " sequences may run at once.",
+                        Phrase.WAITED_FOR_A_SEAT.say(
+                                millis(part(Part.QUEUE_WAIT)), String.valueOf(state.maxSequencesCount)),
                         sequence.queuedEventId);
             case QUEUE_WAIT ->
-                say("It waited " + millis(part(Part.QUEUE_WAIT)) + " in the queue.", sequence.queuedEventId);
+                say(Phrase.WAITED_IN_THE_QUEUE.say(millis(part(Part.QUEUE_WAIT))), sequence.queuedEventId);
             case BATCH_GROWTH ->
                 say(
-                        "The step ran " + judged.load.sequences() + " sequences; usual are " + judged.referenceBatch
-                                + ": " + millis(part(Part.BATCH)) + ".",
+                        Phrase.MORE_SEQUENCES.say(
+                                judged.load.sequences(),
+                                judged.referenceBatch,
+                                millis(part(Part.BATCH))),
                         judged.eventId);
             case CONTEXT_GROWTH ->
                 say(
-                        "The step read " + judged.load.residentTokens() + " tokens of context; usual are "
-                                + judged.referenceResident + ": " + millis(part(Part.CONTEXT)) + ".",
+                        Phrase.MORE_CONTEXT.say(
+                                judged.load.residentTokens(),
+                                judged.referenceResident,
+                                millis(part(Part.CONTEXT))),
                         judged.eventId);
             case KERNEL_FALLBACK ->
                 say(
-                        "The step ran in graph mode " + sequence.graphMode + "; usual is "
-                                + GraphMode.ofOrdinal(state.snapshot.usualGraphMode)
-                                        .modeName()
-                                + ": " + millis(part(Part.GRAPH)) + ".",
+                        Phrase.OTHER_GRAPH_MODE.say(
+                                String.valueOf(sequence.graphMode),
+                                GraphMode.ofOrdinal(state.snapshot.usualGraphMode).modeName(),
+                                millis(part(Part.GRAPH))),
                         sequence.graphEventId);
             case HOST_CONTENTION ->
                 say(
-                        "The engine's threads stood ready without a core for " + millis(part(Part.HOST_CONTENTION))
-                                + " more than usual.",
+                        Phrase.THREADS_WITHOUT_A_CORE.say(millis(part(Part.HOST_CONTENTION))),
                         state.threads.lastEventId);
             case HOST_PAUSE -> pause(sequence, state);
             case REMOTE_KV_ADMISSION, KV_OFFLOAD -> transfer(cause, sequence);
             case JIT_COMPILE, ALLOC_STALL, STREAM_SYNC, DRIVER_ERROR, THERMAL_CLOCK, COLLECTIVE_WAIT, KERNEL_SLOW ->
                 recorded(cause, sequence);
-            case HOST_GAP -> say("No step was in flight for " + millis(part(Part.HOST_GAP)) + ".", judged.eventId);
+            case HOST_GAP -> say(Phrase.NO_STEP.say(millis(part(Part.HOST_GAP))), judged.eventId);
             default ->
-                say(
-                        millis(part(Part.UNEXPLAINED)) + " remain beyond what the model expects (" + millis(expected)
-                                + "), and no record names their cause.",
-                        judged.eventId);
+                say(Phrase.UNRESOLVED.say(millis(part(Part.UNEXPLAINED)), millis(expected)), judged.eventId);
         }
         long explained = gap - expected;
         if (cause != Cause.UNRESOLVED_STALL
                 && part(Part.UNEXPLAINED) > explained / 4
                 && part(Part.UNEXPLAINED) > 1_000_000) {
-            say(millis(part(Part.UNEXPLAINED)) + " more remain unexplained.", judged.eventId);
+            say(Phrase.MORE_UNEXPLAINED.say(millis(part(Part.UNEXPLAINED))), judged.eventId);
         }
+        before(cause, state);
+    }
+
+    /** Walks back from the cause to what came before it: time order and kind, not proof; so the words say no more than "before". */
+    private void before(Cause cause, EngineState state) {
+        List<Note> notes = state.history.before(cause, state.steps);
+        for (Note note : notes) {
+            long steps = state.steps - note.step;
+            String at = clockSeconds(note.stampNanos);
+            String sentence = switch (note.kind()) {
+                case CONTEXT_JUMPED ->
+                    Phrase.BEFORE_CONTEXT_JUMPED.say(steps, at, note.requestId, note.amount, note.otherAmount);
+                case EVICTED -> Phrase.BEFORE_EVICTED.say(steps, at, note.amount);
+                case PREEMPTED -> Phrase.BEFORE_PREEMPTED.say(steps, at, note.requestId);
+                case FELL_BACK ->
+                    Phrase.BEFORE_FELL_BACK.say(steps, at, note.modeBefore, note.mode, note.amount);
+                case BATCH_SWUNG -> Phrase.BEFORE_BATCH_SWUNG.say(steps, at, note.amount, note.otherAmount);
+            };
+            say(sentence, note.eventId);
+        }
+    }
+
+    /** A stamp of the engine's clock in seconds, exact. */
+    static String clockSeconds(long nanos) {
+        long seconds = Math.floorDiv(nanos, 1_000_000_000L);
+        String fraction = Long.toString(1_000_000_000L + Math.floorMod(nanos, 1_000_000_000L));
+        return "clock " + seconds + "." + fraction.substring(1) + " s";
     }
 
     private void pause(SequenceState sequence, EngineState state) {
         Evidence evidence = sequence.evidence;
         if (evidence != null && evidence.nanos(EvidenceKind.PAUSE) > 0) {
             String why = evidence.detail(EvidenceKind.PAUSE);
+            String process = String.valueOf(evidence.culprit(EvidenceKind.PAUSE));
+            String length = millis(part(Part.HOST_PAUSE));
             say(
-                    "The process " + evidence.culprit(EvidenceKind.PAUSE) + " stood still"
-                            + (why.isEmpty() ? "" : " (" + why + ")") + " for " + millis(part(Part.HOST_PAUSE)) + ".",
+                    why.isEmpty()
+                            ? Phrase.PROCESS_STOOD_STILL.say(process, length)
+                            : Phrase.PROCESS_STOOD_STILL_FOR.say(process, why, length),
                     evidence.eventId(EvidenceKind.PAUSE));
             return;
         }
-        say(
-                "The engine's process neither ran nor was ready for " + millis(part(Part.HOST_PAUSE)) + ".",
-                state.threads.lastEventId);
+        say(Phrase.PROCESS_NEITHER_RAN.say(millis(part(Part.HOST_PAUSE))), state.threads.lastEventId);
     }
 
     private void transfer(Cause cause, SequenceState sequence) {
@@ -160,12 +181,14 @@ final class Narrative {
         if (wait == null) {
             return;
         }
-        String from = wait.peer == null ? "" : " from " + wait.peer;
-        say(
-                cause == Cause.REMOTE_KV_ADMISSION
-                        ? "It waited " + millis(wait.remoteNanos) + " for its KV blocks" + from + "."
-                        : "It waited " + millis(wait.offloadNanos) + " for its KV blocks to be loaded" + from + ".",
-                wait.eventId);
+        boolean remote = cause == Cause.REMOTE_KV_ADMISSION;
+        String length = millis(remote ? wait.remoteNanos : wait.offloadNanos);
+        String peer = wait.peer;
+        if (peer == null) {
+            say((remote ? Phrase.WAITED_FOR_REMOTE : Phrase.WAITED_FOR_LOAD).say(length), wait.eventId);
+        } else {
+            say((remote ? Phrase.WAITED_FOR_REMOTE_FROM : Phrase.WAITED_FOR_LOAD_FROM).say(length, peer), wait.eventId);
+        }
     }
 
     private void recorded(Cause cause, SequenceState sequence) {
@@ -175,43 +198,46 @@ final class Narrative {
         }
         EvidenceKind kind = RecordedEvidence.kindOf(cause, evidence);
         String what = kind == null ? "" : evidence.detail(kind);
-        String by = kind == null || evidence.culprit(kind) == null ? "" : " on " + evidence.culprit(kind);
+        String on = kind == null ? null : evidence.culprit(kind);
         String id = kind == null ? "" : evidence.eventId(kind);
+        String kernel = millis(part(Part.KERNEL));
         switch (cause) {
-            case JIT_COMPILE -> say("A kernel was compiled: " + what + ", " + millis(part(Part.KERNEL)) + ".", id);
-            case ALLOC_STALL ->
-                say(
-                        kind == EvidenceKind.ALLOCATION
-                                ? "Device memory was looked for (" + what + ")" + by + ": " + millis(part(Part.ALLOC))
-                                        + "."
-                                : "The allocator's count of retries or failures rose" + by + ", and "
-                                        + millis(part(Part.ALLOC)) + " remain.",
-                        id);
-            case STREAM_SYNC ->
-                say("A call waited for the device (" + what + "): " + millis(part(Part.SYNC)) + ".", id);
+            case JIT_COMPILE -> say(Phrase.COMPILED.say(what, kernel), id);
+            case ALLOC_STALL -> {
+                String alloc = millis(part(Part.ALLOC));
+                if (kind == EvidenceKind.ALLOCATION) {
+                    say(
+                            on == null
+                                    ? Phrase.MEMORY_LOOKED_FOR.say(what, alloc)
+                                    : Phrase.MEMORY_LOOKED_FOR_ON.say(what, on, alloc),
+                            id);
+                } else {
+                    say(
+                            on == null
+                                    ? Phrase.ALLOCATOR_COUNTS.say(alloc)
+                                    : Phrase.ALLOCATOR_COUNTS_ON.say(on, alloc),
+                            id);
+                }
+            }
+            case STREAM_SYNC -> say(Phrase.WAITED_FOR_THE_DEVICE.say(what, millis(part(Part.SYNC))), id);
             case DRIVER_ERROR ->
                 say(
-                        "The driver returned error " + evidence.driverCode + ", and "
-                                + millis(part(Part.SYNC) + part(Part.ALLOC) + part(Part.COLLECTIVE))
-                                + " went by around it.",
+                        Phrase.DRIVER_RETURNED.say(
+                                String.valueOf(evidence.driverCode),
+                                millis(part(Part.SYNC) + part(Part.ALLOC) + part(Part.COLLECTIVE))),
                         evidence.driverEventId);
             case THERMAL_CLOCK ->
-                say(
-                        "The clock was lower than usual" + by + ", and the step longer " + what + ": "
-                                + millis(part(Part.KERNEL)) + ".",
-                        id);
-            case COLLECTIVE_WAIT ->
-                say(
-                        "It waited in a collective (" + what + ")"
-                                + (evidence.culprit(EvidenceKind.COLLECTIVE) == null
-                                        ? ""
-                                        : " for " + evidence.culprit(EvidenceKind.COLLECTIVE))
-                                + ": " + millis(part(Part.COLLECTIVE)) + ".",
-                        id);
+                say(on == null ? Phrase.CLOCK_LOWER.say(what, kernel) : Phrase.CLOCK_LOWER_ON.say(on, what, kernel), id);
+            case COLLECTIVE_WAIT -> {
+                String late = evidence.culprit(EvidenceKind.COLLECTIVE);
+                String length = millis(part(Part.COLLECTIVE));
+                say(late == null ? Phrase.COLLECTIVE.say(what, length) : Phrase.COLLECTIVE_FOR.say(what, late, length), id);
+            }
             default ->
                 say(
-                        "Kernels took longer than they usually do" + by + ", most of all " + what + ": "
-                                + millis(part(Part.KERNEL)) + ".",
+                        on == null
+                                ? Phrase.KERNELS_LONGER.say(what, kernel)
+                                : Phrase.KERNELS_LONGER_ON.say(on, what, kernel),
                         id);
         }
     }
@@ -225,22 +251,20 @@ final class Narrative {
         if (!sequence.preemptedEventId.isEmpty()) {
             String discarded =
                     sequence.discardedTokens == null ? "" : " and " + sequence.discardedTokens + " computed tokens";
-            String taker = sequence.preemptedByItself
-                    ? "it needed a block itself and none was free"
+            String sentence = sequence.preemptedByItself
+                    ? Phrase.LOST_BLOCKS_BY_ITSELF.say(sequence.preemptedStepId, discarded)
                     : sequence.preemptedFor == null
-                            ? "no block was free"
-                            : sequence.preemptedFor + " needed a block and none was free";
-            say(
-                    "In step " + sequence.preemptedStepId + " it lost its KV blocks" + discarded + ": " + taker + ".",
-                    sequence.preemptedEventId);
+                            ? Phrase.LOST_BLOCKS_NONE_FREE.say(sequence.preemptedStepId, discarded)
+                            : Phrase.LOST_BLOCKS_FOR.say(sequence.preemptedStepId, discarded, sequence.preemptedFor);
+            say(sentence, sequence.preemptedEventId);
         }
-        say("It waited " + millis(part(Part.PREEMPTED_WAIT)) + " to be scheduled again.", sequence.preemptedEventId);
+        say(Phrase.WAITED_TO_RESUME.say(millis(part(Part.PREEMPTED_WAIT))), sequence.preemptedEventId);
         if (sequence.ownRecomputeTokens > 0) {
+            String again = millis(part(Part.RECOMPUTE_OWN));
             say(
-                    "It came back"
-                            + (sequence.resumedStepId == null ? "" : " in step " + sequence.resumedStepId)
-                            + " and computed " + sequence.ownRecomputeTokens + " tokens again: "
-                            + millis(part(Part.RECOMPUTE_OWN)) + ".",
+                    sequence.resumedStepId == null
+                            ? Phrase.CAME_BACK.say(sequence.ownRecomputeTokens, again)
+                            : Phrase.CAME_BACK_IN_STEP.say(sequence.resumedStepId, sequence.ownRecomputeTokens, again),
                     sequence.resumedEventId,
                     sequence.resumedEventId.equals(judged.eventId) ? null : judged.eventId);
         }

@@ -1,5 +1,7 @@
 package io.tokenstair.look.json;
 
+import io.tokenstair.narrative.Language;
+import io.tokenstair.narrative.Phrase;
 import java.util.Arrays;
 import java.util.List;
 
@@ -13,7 +15,12 @@ public record EvidenceSentence(String text, List<String> evidence) {
 
     /** Reads the archived form: the sentence, then its event ids in brackets, separated by commas. */
     public static EvidenceSentence parse(String archived) {
-        String sentence = archived.strip();
+        return parse(archived, Language.EN);
+    }
+
+    /** Reads the archived form, in a language. */
+    public static EvidenceSentence parse(String archived, Language language) {
+        String sentence = Phrase.in(language, archived.strip());
         if (!sentence.endsWith("]")) {
             return new EvidenceSentence(sentence, List.of());
         }

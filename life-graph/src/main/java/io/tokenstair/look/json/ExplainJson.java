@@ -1,5 +1,6 @@
 package io.tokenstair.look.json;
 
+import io.tokenstair.narrative.Language;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import java.io.IOException;
@@ -52,14 +53,14 @@ public final class ExplainJson {
     }
 
     /** Writes one token as an object. */
-    public static void token(JsonWriter json, TokenAnalysis token) throws IOException {
+    public static void token(JsonWriter json, TokenAnalysis token, Language language) throws IOException {
         json.beginObject();
-        tokenFields(json, token);
+        tokenFields(json, token, language);
         json.endObject();
     }
 
-    /** Writes the fields of a token into the open object. */
-    public static void tokenFields(JsonWriter json, TokenAnalysis token) throws IOException {
+    /** Writes the fields of a token into the open object; its chain in a language. */
+    public static void tokenFields(JsonWriter json, TokenAnalysis token, Language language) throws IOException {
         json.number("index", token.tokenIndex());
         json.number("stepId", token.stepId());
         json.epoch("producedEpochNanos", token.producedEpochNanos());
@@ -114,7 +115,7 @@ public final class ExplainJson {
         json.text("deliveryCause", token.deliveryCause());
         json.beginArray("chain");
         for (String archived : token.chain()) {
-            EvidenceSentence sentence = EvidenceSentence.parse(archived);
+            EvidenceSentence sentence = EvidenceSentence.parse(archived, language);
             json.beginObject();
             json.text("text", sentence.text());
             json.texts("evidence", sentence.evidence());

@@ -1,5 +1,6 @@
 package io.tokenstair.look.page;
 
+import io.tokenstair.narrative.Language;
 import io.javalin.http.Context;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
@@ -168,7 +169,7 @@ final class PageAnswers {
             json.number("lifetime", request.lifetime());
             json.number("sequenceIndex", request.sequenceIndex());
             json.text("engineId", engineId);
-            ExplainJson.tokenFields(json, token);
+            ExplainJson.tokenFields(json, token, Language.EN);
             json.beginArray("steps");
             for (StepAnalysis step : steps) {
                 step(json, step);

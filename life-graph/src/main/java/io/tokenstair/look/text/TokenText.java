@@ -1,5 +1,6 @@
 package io.tokenstair.look.text;
 
+import io.tokenstair.narrative.Language;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.look.json.EvidenceSentence;
@@ -13,7 +14,8 @@ public final class TokenText {
     private TokenText() {}
 
     /** Writes the token. */
-    public static void write(Terminal terminal, RequestAnalysis request, TokenAnalysis token) throws IOException {
+    public static void write(Terminal terminal, RequestAnalysis request, TokenAnalysis token, Language language)
+            throws IOException {
         RequestText.title(terminal, request);
         List<String> place = new ArrayList<>();
         place.add("token " + token.tokenIndex() + " of " + Quantity.count(request.tokenCount()));
@@ -42,7 +44,7 @@ public final class TokenText {
             terminal.line(terminal.styled(Terminal.Style.BOLD, "why"));
             int number = 1;
             for (String archived : token.chain()) {
-                sentence(terminal, number, EvidenceSentence.parse(archived));
+                sentence(terminal, number, EvidenceSentence.parse(archived, language));
                 number++;
             }
         }

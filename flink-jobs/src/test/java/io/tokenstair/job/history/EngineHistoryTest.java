@@ -1,0 +1,54 @@
+package io.tokenstair.job.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tokenstair.cause.Cause;
+import org.junit.jupiter.api.Test;
+
+class EngineHistoryTest {
+    private final EngineHistory history = new EngineHistory();
+
+    @Test
+    void aChainWalksFromTheFallbackOverTheEvictionAndTheContextToTheBatch() {
+        for (int i = 0; i < 20; i++) {
+            history.decoded(100 + i, i, "s" + i, "full", i < 6 ? 8 : i < 12 ? 24 : 8);
+        }
+        history.joined(125, 1, "joined", "long", 60_000, 20_000, 16);
+        history.evicted(126, 2, "evicted-1", 300);
+        history.evicted(127, 3, "evicted-2", 200);
+        history.decoded(128, 4, "eager", "eager", 40);
+
+        assertThat(history.before(Cause.KERNEL_FALLBACK, 130))
+                .extracting(note -> note.kind() + " " + note.eventId + " " + note.amount)
+                .containsExactly(
+                        "FELL_BACK eager 40", "EVICTED evicted-1 500", "CONTEXT_JUMPED joined 60000", "BATCH_SWUNG s12 8");
+    }
+
+    @Test
+    void whatIsTooLongAgoOrTooSmallIsNotToldOf() {
+        history.joined(10, 1, "old", "long", 60_000, 20_000, 16);
+        history.joined(90, 1, "small", "short", 100, 20_000, 16);
+        history.evicted(95, 2, "few", 2);
+
+        assertThat(history.before(Cause.PREEMPTION, 100)).isEmpty();
+        assertThat(history.before(Cause.PREFILL_INTERFERENCE, 100)).isEmpty();
+    }
+
+    @Test
+    void aCauseWithoutParentsHasNoChain() {
+        history.joined(99, 1, "joined", "long", 60_000, 20_000, 16);
+
+        assertThat(history.before(Cause.UNRESOLVED_STALL, 100)).isEmpty();
+        assertThat(history.before(Cause.HOST_PAUSE, 100)).isEmpty();
+    }
+
+    @Test
+    void whatIsRememberedIsBounded() {
+        for (int i = 0; i < 10_000; i++) {
+            history.preempted(i, i, "p" + i, "r");
+            history.decoded(i, i, "s" + i, i % 2 == 0 ? "eager" : "full", 1 + i % 50);
+        }
+
+        assertThat(history.notes).hasSize(EngineHistory.NOTES);
+    }
+}

@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package io.tokenstair.narrative;
+
+import org.jspecify.annotations.NullMarked;
