@@ -83,6 +83,13 @@ public enum Phrase {
     CAME_BACK("It came back and computed {0} tokens again: {1}.", "它恢复运行并重新计算了 {0} 个 token：{1}。"),
     CAME_BACK_IN_STEP(
             "It came back in step {0} and computed {1} tokens again: {2}.", "它在第 {0} 步恢复运行并重新计算了 {1} 个 token：{2}。"),
+    LATER_THAN_USUAL(
+            "Token {0} reached the {1} {2} later than usual: {3}.", "第 {0} 个 token 到达{1}比平时晚 {2}：{3}。"),
+    AFTER_ITS_STEP(
+            "Token {0} reached the {1} {2} after its step ended: {3}.", "第 {0} 个 token 在其步结束 {2} 之后到达{1}：{3}。"),
+    AFTER_ITS_STEP_WITH_USUAL(
+            "Token {0} reached the {1} {2} after its step ended, usual here are {3}: {4}.",
+            "第 {0} 个 token 在其步结束 {2} 之后到达{1}，此处通常为 {3}：{4}。"),
     BEFORE_CONTEXT_JUMPED(
             "{0} steps before, at {1}, {2} joined with {3} tokens of prompt, where {4} tokens were resident.",
             "{0} 步之前（{1}），{2} 带着 {3} 个 prompt token 加入，当时驻留 {4} 个 token。"),
@@ -95,19 +102,19 @@ public enum Phrase {
             "{0} 步之前（{1}），引擎从 {2} 模式转为 {3}，当时有 {4} 个序列。"),
     BEFORE_BATCH_SWUNG(
             "{0} steps before, at {1}, the batch had swung between {2} and {3} sequences.",
-            "{0} 步之前（{1}），批次在 {2} 与 {3} 个序列之间摆动。"),
-    OVER_TTFT(
-            "The first token came {0} after the request was sent; the objective is {1}.",
-            "首个 token 在请求发出 {0} 之后到达；目标为 {1}。"),
-    OVER_GAP(
-            "{0} gaps were longer than the objective of {1}, the longest at token {2}: {3}.",
-            "{0} 个间隔超过目标 {1}，最长的在第 {2} 个 token：{3}。");
+            "{0} 步之前（{1}），批次在 {2} 与 {3} 个序列之间摆动。");
 
     private static final Pattern PLACE = Pattern.compile("\\{(\\d)}");
     private static final Pattern IDS = Pattern.compile("(?s)(.*?)( \\[[^\\[\\]]*])?");
     private static final Map<String, String> WORDS = Map.of(
             "another request", "另一个请求",
-            "", "");
+            "client", "客户端",
+            "gateway", "网关",
+            "a gateway held it", "网关扣留了它",
+            "the gateway waited for the client to read", "网关在等待客户端读取",
+            "it was on its way between the gateway and the client", "它正在网关与客户端之间传输",
+            "it left the engine late", "它离开引擎时已经晚了",
+            "no record tells where it waited", "没有记录说明它在哪里等待");
     private static final Pattern AND_TOKENS = Pattern.compile(" and (\\d+) computed tokens");
 
     private final String english;

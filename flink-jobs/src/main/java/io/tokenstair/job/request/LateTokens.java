@@ -3,6 +3,7 @@ package io.tokenstair.job.request;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.DeliveryPart;
+import io.tokenstair.narrative.Phrase;
 import java.util.Locale;
 
 /** Gathers the late tokens of a sequence by cause, and puts each into words. */
@@ -65,13 +66,19 @@ final class LateTokens {
             case OUTPUT_STALL -> "it left the engine late";
             default -> "no record tells where it waited";
         };
-        String usual = sequence.usualDelivery.warm() && token.deliveryNanos != null
-                ? String.format(Locale.ROOT, ", usual here are %.1f ms", (token.deliveryNanos - token.lateNanos) / 1e6)
-                : "";
-        String late = token.deliveryNanos == null
-                ? String.format(Locale.ROOT, "%.1f ms later than usual", token.lateNanos / 1e6)
-                : String.format(Locale.ROOT, "%.1f ms after its step ended", token.deliveryNanos / 1e6);
         String id = token.lateEventId.isEmpty() ? "" : " [" + token.lateEventId + "]";
-        return "Token " + token.tokenIndex + " reached the " + observer + " " + late + usual + ": " + where + id + ".";
+        if (token.deliveryNanos == null) {
+            return Phrase.LATER_THAN_USUAL.say(token.tokenIndex, observer, millis(token.lateNanos), where) + id;
+        }
+        String after = millis(token.deliveryNanos);
+        return (sequence.usualDelivery.warm()
+                        ? Phrase.AFTER_ITS_STEP_WITH_USUAL.say(
+                                token.tokenIndex, observer, after, millis(token.deliveryNanos - token.lateNanos), where)
+                        : Phrase.AFTER_ITS_STEP.say(token.tokenIndex, observer, after, where))
+                + id;
+    }
+
+    private static String millis(long nanos) {
+        return String.format(Locale.ROOT, "%.1f ms", nanos / 1e6);
     }
 }
