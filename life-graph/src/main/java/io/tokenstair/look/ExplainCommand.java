@@ -1,6 +1,5 @@
 package io.tokenstair.look;
 
-import io.tokenstair.narrative.Language;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.look.archive.RequestFilter;
@@ -15,6 +14,7 @@ import io.tokenstair.look.text.RequestText;
 import io.tokenstair.look.text.RequestsText;
 import io.tokenstair.look.text.Terminal;
 import io.tokenstair.look.text.TokenText;
+import io.tokenstair.narrative.Language;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -154,7 +154,9 @@ final class ExplainCommand implements Callable<Integer> {
 
     private void printText(ResultArchive archive, RequestFilter filter) {
         output.text(terminal -> forEachSequence(
-                archive, filter, token == null ? new OverviewPrinter(terminal) : new TokenPrinter(terminal, lang.language)));
+                archive,
+                filter,
+                token == null ? new OverviewPrinter(terminal) : new TokenPrinter(terminal, lang.language)));
     }
 
     /** Sees sequences and their tokens, one at a time and in order. */

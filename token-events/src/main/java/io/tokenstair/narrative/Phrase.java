@@ -31,20 +31,16 @@ public enum Phrase {
     STARVED_BY_BUDGET(
             "It was left out for {0} in steps whose token budget was used up.", "它有 {0} 未被调度，因为那些步的 token 预算已用完。"),
     WAITED_FOR_BLOCKS("It waited {0} for KV blocks while seats were free.", "它等待 KV 块 {0}，而当时仍有空闲席位。"),
-    WAITED_FOR_A_SEAT(
-            "It waited {0} for a seat: {1} sequences may run at once.", "它等待席位 {0}：最多允许 {1} 个序列同时运行。"),
+    WAITED_FOR_A_SEAT("It waited {0} for a seat: {1} sequences may run at once.", "它等待席位 {0}：最多允许 {1} 个序列同时运行。"),
     WAITED_IN_THE_QUEUE("It waited {0} in the queue.", "它在队列中等待了 {0}。"),
     MORE_SEQUENCES("The step ran {0} sequences; usual are {1}: {2}.", "该步运行了 {0} 个序列，通常为 {1} 个：{2}。"),
-    MORE_CONTEXT(
-            "The step read {0} tokens of context; usual are {1}: {2}.", "该步读取了 {0} 个 token 的上下文，通常为 {1} 个：{2}。"),
-    OTHER_GRAPH_MODE(
-            "The step ran in graph mode {0}; usual is {1}: {2}.", "该步以 {0} 模式运行，通常为 {1}：{2}。"),
+    MORE_CONTEXT("The step read {0} tokens of context; usual are {1}: {2}.", "该步读取了 {0} 个 token 的上下文，通常为 {1} 个：{2}。"),
+    OTHER_GRAPH_MODE("The step ran in graph mode {0}; usual is {1}: {2}.", "该步以 {0} 模式运行，通常为 {1}：{2}。"),
     THREADS_WITHOUT_A_CORE(
             "The engine's threads stood ready without a core for {0} more than usual.", "引擎线程就绪却得不到 CPU 核，比平时多 {0}。"),
     PROCESS_STOOD_STILL("The process {0} stood still for {1}.", "进程 {0} 停顿了 {1}。"),
     PROCESS_STOOD_STILL_FOR("The process {0} stood still ({1}) for {2}.", "进程 {0} 停顿了 {2}（{1}）。"),
-    PROCESS_NEITHER_RAN(
-            "The engine's process neither ran nor was ready for {0}.", "引擎进程有 {0} 既未运行也未就绪。"),
+    PROCESS_NEITHER_RAN("The engine's process neither ran nor was ready for {0}.", "引擎进程有 {0} 既未运行也未就绪。"),
     WAITED_FOR_REMOTE("It waited {0} for its KV blocks.", "它等待自己的 KV 块 {0}。"),
     WAITED_FOR_REMOTE_FROM("It waited {0} for its KV blocks from {1}.", "它等待来自 {1} 的 KV 块 {0}。"),
     WAITED_FOR_LOAD("It waited {0} for its KV blocks to be loaded.", "它等待自己的 KV 块载入 {0}。"),
@@ -56,16 +52,15 @@ public enum Phrase {
     ALLOCATOR_COUNTS_ON(
             "The allocator's count of retries or failures rose on {0}, and {1} remain.", "{0} 上分配器的重试或失败次数上升，剩余 {1}。"),
     WAITED_FOR_THE_DEVICE("A call waited for the device ({0}): {1}.", "一次调用等待设备（{0}）：{1}。"),
-    DRIVER_RETURNED(
-            "The driver returned error {0}, and {1} went by around it.", "驱动返回错误 {0}，其前后共耗去 {1}。"),
+    DRIVER_RETURNED("The driver returned error {0}, and {1} went by around it.", "驱动返回错误 {0}，其前后共耗去 {1}。"),
     CLOCK_LOWER("The clock was lower than usual, and the step longer {0}: {1}.", "设备时钟低于平时，该步变长 {0}：{1}。"),
-    CLOCK_LOWER_ON(
-            "The clock was lower than usual on {0}, and the step longer {1}: {2}.", "{0} 的时钟低于平时，该步变长 {1}：{2}。"),
+    CLOCK_LOWER_ON("The clock was lower than usual on {0}, and the step longer {1}: {2}.", "{0} 的时钟低于平时，该步变长 {1}：{2}。"),
     COLLECTIVE("It waited in a collective ({0}): {1}.", "它在集合通信中等待（{0}）：{1}。"),
     COLLECTIVE_FOR("It waited in a collective ({0}) for {1}: {2}.", "它在集合通信中等待 {1}（{0}）：{2}。"),
     KERNELS_LONGER("Kernels took longer than they usually do, most of all {0}: {1}.", "kernel 比平时更慢，最主要的是 {0}：{1}。"),
     KERNELS_LONGER_ON(
-            "Kernels took longer than they usually do on {0}, most of all {1}: {2}.", "{0} 上的 kernel 比平时更慢，最主要的是 {1}：{2}。"),
+            "Kernels took longer than they usually do on {0}, most of all {1}: {2}.",
+            "{0} 上的 kernel 比平时更慢，最主要的是 {1}：{2}。"),
     NO_STEP("No step was in flight for {0}.", "有 {0} 没有任何步在执行。"),
     UNRESOLVED(
             "{0} remain beyond what the model expects ({1}), and no record names their cause.",
@@ -74,8 +69,7 @@ public enum Phrase {
     LOST_BLOCKS_BY_ITSELF(
             "In step {0} it lost its KV blocks{1}: it needed a block itself and none was free.",
             "在第 {0} 步，它失去了 KV 块{1}：它自己需要一个块而没有空闲块。"),
-    LOST_BLOCKS_NONE_FREE(
-            "In step {0} it lost its KV blocks{1}: no block was free.", "在第 {0} 步，它失去了 KV 块{1}：没有空闲块。"),
+    LOST_BLOCKS_NONE_FREE("In step {0} it lost its KV blocks{1}: no block was free.", "在第 {0} 步，它失去了 KV 块{1}：没有空闲块。"),
     LOST_BLOCKS_FOR(
             "In step {0} it lost its KV blocks{1}: {2} needed a block and none was free.",
             "在第 {0} 步，它失去了 KV 块{1}：{2} 需要一个块而没有空闲块。"),
@@ -83,20 +77,16 @@ public enum Phrase {
     CAME_BACK("It came back and computed {0} tokens again: {1}.", "它恢复运行并重新计算了 {0} 个 token：{1}。"),
     CAME_BACK_IN_STEP(
             "It came back in step {0} and computed {1} tokens again: {2}.", "它在第 {0} 步恢复运行并重新计算了 {1} 个 token：{2}。"),
-    LATER_THAN_USUAL(
-            "Token {0} reached the {1} {2} later than usual: {3}.", "第 {0} 个 token 到达{1}比平时晚 {2}：{3}。"),
-    AFTER_ITS_STEP(
-            "Token {0} reached the {1} {2} after its step ended: {3}.", "第 {0} 个 token 在其步结束 {2} 之后到达{1}：{3}。"),
+    LATER_THAN_USUAL("Token {0} reached the {1} {2} later than usual: {3}.", "第 {0} 个 token 到达{1}比平时晚 {2}：{3}。"),
+    AFTER_ITS_STEP("Token {0} reached the {1} {2} after its step ended: {3}.", "第 {0} 个 token 在其步结束 {2} 之后到达{1}：{3}。"),
     AFTER_ITS_STEP_WITH_USUAL(
             "Token {0} reached the {1} {2} after its step ended, usual here are {3}: {4}.",
             "第 {0} 个 token 在其步结束 {2} 之后到达{1}，此处通常为 {3}：{4}。"),
     BEFORE_CONTEXT_JUMPED(
             "{0} steps before, at {1}, {2} joined with {3} tokens of prompt, where {4} tokens were resident.",
             "{0} 步之前（{1}），{2} 带着 {3} 个 prompt token 加入，当时驻留 {4} 个 token。"),
-    BEFORE_EVICTED(
-            "{0} steps before, at {1}, {2} cached KV blocks were evicted.", "{0} 步之前（{1}），{2} 个缓存的 KV 块被逐出。"),
-    BEFORE_PREEMPTED(
-            "{0} steps before, at {1}, {2} was preempted.", "{0} 步之前（{1}），{2} 被抢占。"),
+    BEFORE_EVICTED("{0} steps before, at {1}, {2} cached KV blocks were evicted.", "{0} 步之前（{1}），{2} 个缓存的 KV 块被逐出。"),
+    BEFORE_PREEMPTED("{0} steps before, at {1}, {2} was preempted.", "{0} 步之前（{1}），{2} 被抢占。"),
     BEFORE_FELL_BACK(
             "{0} steps before, at {1}, the engine went from mode {2} to {3}, with {4} sequences.",
             "{0} 步之前（{1}），引擎从 {2} 模式转为 {3}，当时有 {4} 个序列。"),
@@ -154,8 +144,7 @@ public enum Phrase {
         Matcher place = PLACE.matcher(template);
         int at = 0;
         while (place.find()) {
-            text.append(template, at, place.start())
-                    .append(values.get(Integer.parseInt(place.group(1))));
+            text.append(template, at, place.start()).append(values.get(Integer.parseInt(place.group(1))));
             at = place.end();
         }
         return text.append(template.substring(at)).toString();

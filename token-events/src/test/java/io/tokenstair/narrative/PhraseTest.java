@@ -63,7 +63,8 @@ class PhraseTest {
     void hostileIdsStayWhatTheyAre() {
         String id = "a: 1 ms. {0} It waited\n again";
 
-        assertThat(Phrase.in(Language.ZH, Phrase.STARVED_BY_PREFILL.say("2.0 ms", id))).contains(id);
+        assertThat(Phrase.in(Language.ZH, Phrase.STARVED_BY_PREFILL.say("2.0 ms", id)))
+                .contains(id);
     }
 
     @Test

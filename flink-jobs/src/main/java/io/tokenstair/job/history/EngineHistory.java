@@ -62,7 +62,8 @@ public class EngineHistory {
             long promptTokens,
             long residentTokens,
             int blockTokens) {
-        if (promptTokens >= JUMP_SHARE * residentTokens && promptTokens >= (long) JUMP_BLOCKS * Math.max(1, blockTokens)) {
+        if (promptTokens >= JUMP_SHARE * residentTokens
+                && promptTokens >= (long) JUMP_BLOCKS * Math.max(1, blockTokens)) {
             Note note = add(NoteKind.CONTEXT_JUMPED, step, stampNanos, eventId);
             note.requestId = requestId;
             note.amount = promptTokens;
@@ -145,7 +146,10 @@ public class EngineHistory {
             for (int i = notes.size() - 1; i >= 0; i--) {
                 Note note = notes.get(i);
                 boolean bulk = note.kind() != NoteKind.EVICTED || note.amount >= BULK_BLOCKS;
-                if (wanted.contains(note.kind()) && bulk && note.step <= at && at - note.step <= LOOK_BACK_STEPS
+                if (wanted.contains(note.kind())
+                        && bulk
+                        && note.step <= at
+                        && at - note.step <= LOOK_BACK_STEPS
                         && !chain.contains(note)) {
                     nearest = note;
                     break;

@@ -1,12 +1,12 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.clock.ClockSegments;
-import io.tokenstair.job.history.EngineHistory;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.engine.EngineWatch;
 import io.tokenstair.job.evidence.EngineEvidence;
+import io.tokenstair.job.history.EngineHistory;
 import io.tokenstair.job.statistics.EngineStatisticsState;
 import io.tokenstair.job.window.SortedWindow;
 import java.util.ArrayList;

@@ -31,10 +31,10 @@ import io.tokenstair.job.engine.MetricWatch;
 import io.tokenstair.job.evidence.EngineEvidence;
 import io.tokenstair.job.evidence.Evidence;
 import io.tokenstair.job.evidence.EvidenceKind;
-import java.util.ArrayList;
-import java.util.Comparator;
 import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

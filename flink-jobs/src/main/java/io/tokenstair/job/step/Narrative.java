@@ -95,35 +95,29 @@ final class Narrative {
             case BATCH_GROWTH ->
                 say(
                         Phrase.MORE_SEQUENCES.say(
-                                judged.load.sequences(),
-                                judged.referenceBatch,
-                                millis(part(Part.BATCH))),
+                                judged.load.sequences(), judged.referenceBatch, millis(part(Part.BATCH))),
                         judged.eventId);
             case CONTEXT_GROWTH ->
                 say(
                         Phrase.MORE_CONTEXT.say(
-                                judged.load.residentTokens(),
-                                judged.referenceResident,
-                                millis(part(Part.CONTEXT))),
+                                judged.load.residentTokens(), judged.referenceResident, millis(part(Part.CONTEXT))),
                         judged.eventId);
             case KERNEL_FALLBACK ->
                 say(
                         Phrase.OTHER_GRAPH_MODE.say(
                                 String.valueOf(sequence.graphMode),
-                                GraphMode.ofOrdinal(state.snapshot.usualGraphMode).modeName(),
+                                String.valueOf(GraphMode.ofOrdinal(state.snapshot.usualGraphMode)
+                                        .modeName()),
                                 millis(part(Part.GRAPH))),
                         sequence.graphEventId);
             case HOST_CONTENTION ->
-                say(
-                        Phrase.THREADS_WITHOUT_A_CORE.say(millis(part(Part.HOST_CONTENTION))),
-                        state.threads.lastEventId);
+                say(Phrase.THREADS_WITHOUT_A_CORE.say(millis(part(Part.HOST_CONTENTION))), state.threads.lastEventId);
             case HOST_PAUSE -> pause(sequence, state);
             case REMOTE_KV_ADMISSION, KV_OFFLOAD -> transfer(cause, sequence);
             case JIT_COMPILE, ALLOC_STALL, STREAM_SYNC, DRIVER_ERROR, THERMAL_CLOCK, COLLECTIVE_WAIT, KERNEL_SLOW ->
                 recorded(cause, sequence);
             case HOST_GAP -> say(Phrase.NO_STEP.say(millis(part(Part.HOST_GAP))), judged.eventId);
-            default ->
-                say(Phrase.UNRESOLVED.say(millis(part(Part.UNEXPLAINED)), millis(expected)), judged.eventId);
+            default -> say(Phrase.UNRESOLVED.say(millis(part(Part.UNEXPLAINED)), millis(expected)), judged.eventId);
         }
         long explained = gap - expected;
         if (cause != Cause.UNRESOLVED_STALL
@@ -145,8 +139,7 @@ final class Narrative {
                     Phrase.BEFORE_CONTEXT_JUMPED.say(steps, at, note.requestId, note.amount, note.otherAmount);
                 case EVICTED -> Phrase.BEFORE_EVICTED.say(steps, at, note.amount);
                 case PREEMPTED -> Phrase.BEFORE_PREEMPTED.say(steps, at, note.requestId);
-                case FELL_BACK ->
-                    Phrase.BEFORE_FELL_BACK.say(steps, at, note.modeBefore, note.mode, note.amount);
+                case FELL_BACK -> Phrase.BEFORE_FELL_BACK.say(steps, at, note.modeBefore, note.mode, note.amount);
                 case BATCH_SWUNG -> Phrase.BEFORE_BATCH_SWUNG.say(steps, at, note.amount, note.otherAmount);
             };
             say(sentence, note.eventId);
@@ -213,9 +206,7 @@ final class Narrative {
                             id);
                 } else {
                     say(
-                            on == null
-                                    ? Phrase.ALLOCATOR_COUNTS.say(alloc)
-                                    : Phrase.ALLOCATOR_COUNTS_ON.say(on, alloc),
+                            on == null ? Phrase.ALLOCATOR_COUNTS.say(alloc) : Phrase.ALLOCATOR_COUNTS_ON.say(on, alloc),
                             id);
                 }
             }
@@ -227,11 +218,17 @@ final class Narrative {
                                 millis(part(Part.SYNC) + part(Part.ALLOC) + part(Part.COLLECTIVE))),
                         evidence.driverEventId);
             case THERMAL_CLOCK ->
-                say(on == null ? Phrase.CLOCK_LOWER.say(what, kernel) : Phrase.CLOCK_LOWER_ON.say(on, what, kernel), id);
+                say(
+                        on == null ? Phrase.CLOCK_LOWER.say(what, kernel) : Phrase.CLOCK_LOWER_ON.say(on, what, kernel),
+                        id);
             case COLLECTIVE_WAIT -> {
                 String late = evidence.culprit(EvidenceKind.COLLECTIVE);
                 String length = millis(part(Part.COLLECTIVE));
-                say(late == null ? Phrase.COLLECTIVE.say(what, length) : Phrase.COLLECTIVE_FOR.say(what, late, length), id);
+                say(
+                        late == null
+                                ? Phrase.COLLECTIVE.say(what, length)
+                                : Phrase.COLLECTIVE_FOR.say(what, late, length),
+                        id);
             }
             default ->
                 say(

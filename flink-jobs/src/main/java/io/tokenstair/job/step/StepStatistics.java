@@ -16,6 +16,7 @@ import io.tokenstair.job.statistics.StatisticsOutput;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Feeds the statistics of an engine from its judged steps and tokens. */
@@ -72,7 +73,7 @@ final class StepStatistics {
         Slot slot = gaps;
         // Nearly always the priority and the pane of the token before.
         if (slot == null
-                || sequence.priority != gapsPriority
+                || !Objects.equals(sequence.priority, gapsPriority)
                 || row.coarseEpochMillis < gapsStartMillis
                 || row.coarseEpochMillis - gapsStartMillis >= Panes.MILLIS
                 || counter.shippings() != gapsShippings) {

@@ -21,7 +21,10 @@ class EngineHistoryTest {
         assertThat(history.before(Cause.KERNEL_FALLBACK, 130))
                 .extracting(note -> note.kind() + " " + note.eventId + " " + note.amount)
                 .containsExactly(
-                        "FELL_BACK eager 40", "EVICTED evicted-1 500", "CONTEXT_JUMPED joined 60000", "BATCH_SWUNG s12 8");
+                        "FELL_BACK eager 40",
+                        "EVICTED evicted-1 500",
+                        "CONTEXT_JUMPED joined 60000",
+                        "BATCH_SWUNG s12 8");
     }
 
     @Test

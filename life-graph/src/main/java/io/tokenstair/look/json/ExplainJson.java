@@ -1,8 +1,8 @@
 package io.tokenstair.look.json;
 
-import io.tokenstair.narrative.Language;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.narrative.Language;
 import java.io.IOException;
 import java.util.List;
 

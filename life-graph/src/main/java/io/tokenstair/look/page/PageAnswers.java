@@ -1,6 +1,5 @@
 package io.tokenstair.look.page;
 
-import io.tokenstair.narrative.Language;
 import io.javalin.http.Context;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
@@ -23,6 +22,7 @@ import io.tokenstair.look.archive.StripPlace;
 import io.tokenstair.look.json.ExplainJson;
 import io.tokenstair.look.json.FindingJson;
 import io.tokenstair.look.json.JsonWriter;
+import io.tokenstair.narrative.Language;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,10 +1,10 @@
 package io.tokenstair.look.text;
 
-import io.tokenstair.narrative.Language;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.look.json.EvidenceSentence;
 import io.tokenstair.look.json.TokenParts;
+import io.tokenstair.narrative.Language;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
