@@ -7,6 +7,9 @@ import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.Quantile;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.job.clock.ClockBroadcast;
+import io.tokenstair.job.clock.FitClocks;
+import io.tokenstair.job.clock.PublishedSegment;
 import io.tokenstair.job.layer.CountLayers;
 import io.tokenstair.job.layer.LayerCount;
 import io.tokenstair.job.layer.ReportLayers;
@@ -30,12 +33,13 @@ import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.connector.file.sink.FileSink;
+import org.apache.flink.streaming.api.datastream.BroadcastStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one analysis graph: decode, archive, steps, requests, rules, findings. Streaming and replay differ in the records that go in
+ * The one analysis graph: decode, archive, clocks, steps, requests, rules, findings. Streaming and replay differ in the records that go in
  * and in {@code sortedInput}, nothing else.
  */
 public final class AnalysisJob {
@@ -109,7 +113,20 @@ public final class AnalysisJob {
                         new RouteRecords(rawArchive != null), TypeInformation.of(EngineRecord.class))
                 .name("route-records")
                 .uid("route-records");
+        SingleOutputStreamOperator<PublishedSegment> segments = routed.getSideOutput(RouteRecords.CLOCKS)
+                .keyBy(record -> FitClocks.KEY, Types.STRING)
+                .process(new FitClocks(sortedInput, rawArchive != null), TypeInformation.of(PublishedSegment.class))
+                .name("fit-clocks")
+                .uid("fit-clocks");
+        if (rawArchive != null) {
+            segments.getSideOutput(FitClocks.ARCHIVE)
+                    .sinkTo(ArchiveSinks.raw(rawArchive))
+                    .name("clock-archive")
+                    .uid("clock-archive");
+        }
+        BroadcastStream<PublishedSegment> clocks = segments.broadcast(ClockBroadcast.WAYS);
         SingleOutputStreamOperator<RequestInput> steps = routed.keyBy(record -> record.engineId, Types.STRING)
+                .connect(clocks)
                 .process(new AnalyseSteps(sortedInput), TypeInformation.of(RequestInput.class))
                 .name("analyse-steps")
                 .uid("analyse-steps");
@@ -122,6 +139,7 @@ public final class AnalysisJob {
         }
         SingleOutputStreamOperator<TokenAnalysis> tokens = steps.union(routed.getSideOutput(RouteRecords.OBSERVED))
                 .keyBy(input -> input.requestId, Types.STRING)
+                .connect(clocks)
                 .process(new AnalyseRequests(tokenRuns), TypeInformation.of(TokenAnalysis.class))
                 .name("analyse-requests")
                 .uid("analyse-requests");

@@ -142,11 +142,6 @@ public final class EventRoutes {
         public Optional<String> visit(DeviceSampled event) {
             return Optional.ofNullable(event.engineId());
         }
-
-        @Override
-        public Optional<String> visit(ClockSampled event) {
-            return Optional.ofNullable(event.engineId());
-        }
     };
 
     private static final Event.Visitor<Optional<String>> REQUEST = new NowhereVisitor() {

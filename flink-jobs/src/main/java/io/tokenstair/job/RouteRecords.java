@@ -1,5 +1,7 @@
 package io.tokenstair.job;
 
+import io.tokenstair.event.ClockFitted;
+import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.EventKind;
@@ -7,6 +9,7 @@ import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.clock.ClockRecord;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
@@ -19,8 +22,8 @@ import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
 
 /**
- * Decodes each record, decides once whether it is late, and sends it on: to the archive (always), to its engine (main output) and to
- * its request. What cannot be decoded becomes a {@link Rejected} row of the archive: accepted + rejected = read. A late event is
+ * Decodes each record, decides once whether it is late, and sends it on: to the archive (always), to its engine (main output), to
+ * its request, to the clocks. What cannot be decoded becomes a {@link Rejected} row of the archive: accepted + rejected = read. A late event is
  * archived with that flag and goes no further. No state.
  */
 public final class RouteRecords extends ProcessFunction<RawRecord, EngineRecord> {
@@ -32,6 +35,10 @@ public final class RouteRecords extends ProcessFunction<RawRecord, EngineRecord>
 
     /** Rows for the raw tables. */
     public static final OutputTag<RawArchiveRow> ARCHIVE = new OutputTag<>("archive", RawArchiveRowTypeInfo.INSTANCE);
+
+    /** Clock samples, and clock segments that were made before. */
+    public static final OutputTag<ClockRecord> CLOCKS =
+            new OutputTag<>("clocks", TypeInformation.of(ClockRecord.class));
 
     private final boolean archive;
 
@@ -77,6 +84,9 @@ public final class RouteRecords extends ProcessFunction<RawRecord, EngineRecord>
         String engineId = EventRoutes.engineOf(event);
         if (engineId != null) {
             engines.collect(toEngine(record, engineId));
+        }
+        if (event instanceof ClockSampled || event instanceof ClockFitted) {
+            context.output(CLOCKS, ClockRecord.of(record));
         }
         String requestId = EventRoutes.requestOf(event);
         if (requestId != null) {

@@ -7,6 +7,7 @@ import io.tokenstair.event.EventKind;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.clock.ClockRecord;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.source.RawRecord;
@@ -169,6 +170,7 @@ class RouteRecordsHarnessTest {
     void engineEventsGoToTheirEngineAndObserversEventsToTheirRequest(boolean archive) throws Exception {
         List<String> engines = new ArrayList<>();
         List<String> requests = new ArrayList<>();
+        List<String> clocks = new ArrayList<>();
         try (var harness = harness(archive)) {
             for (EventKind kind : EventKind.values()) {
                 feed(harness, record(kind, kind.tag()));
@@ -177,6 +179,9 @@ class RouteRecordsHarnessTest {
                     engines.add(kind.name());
                 });
                 harness.getOutput().clear();
+            }
+            for (ClockRecord clock : side(harness, RouteRecords.CLOCKS)) {
+                clocks.add(clock.sequence + " " + clock.fitted);
             }
             for (RequestInput input : side(harness, RouteRecords.OBSERVED)) {
                 assertThat(input.requestId).isEqualTo("req-7");
@@ -202,8 +207,8 @@ class RouteRecordsHarnessTest {
                         "HOST_PAUSED",
                         "HOST_SAMPLED",
                         "SHARD_LOADED",
-                        "CLOCK_SAMPLED",
                         "DEVICE_SAMPLED");
+        assertThat(clocks).containsExactly("35 false", "39 true");
         assertThat(requests)
                 .containsExactly(
                         String.valueOf(EventKind.REQUEST_RECEIVED.tag()),

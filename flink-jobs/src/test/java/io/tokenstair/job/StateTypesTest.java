@@ -11,11 +11,18 @@ import io.tokenstair.archive.result.Quantile;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
-import io.tokenstair.clock.ClockSegments;
+import io.tokenstair.clock.ClockFit;
+import io.tokenstair.clock.ClockTick;
+import io.tokenstair.clock.ClockWay;
 import io.tokenstair.event.EventFixtures;
 import io.tokenstair.event.EventKind;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.clock.ClockBuffer;
+import io.tokenstair.job.clock.ClockRecord;
+import io.tokenstair.job.clock.FittingState;
+import io.tokenstair.job.clock.PublishedSegment;
+import io.tokenstair.job.clock.WayFit;
 import io.tokenstair.job.engine.EngineWatch;
 import io.tokenstair.job.evidence.EngineEvidence;
 import io.tokenstair.job.evidence.Evidence;
@@ -105,7 +112,14 @@ class StateTypesTest {
                 StairsState.class,
                 StairsState.Cited.class,
                 StaircaseState.class,
-                ClockSegments.class,
+                ClockWay.class,
+                ClockFit.class,
+                ClockTick.class,
+                ClockRecord.class,
+                ClockBuffer.class,
+                WayFit.class,
+                FittingState.class,
+                PublishedSegment.class,
                 RequestBuffer.class,
                 RequestState.class,
                 LifetimeState.class,

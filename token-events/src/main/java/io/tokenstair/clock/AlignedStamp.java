@@ -1,18 +1,28 @@
 package io.tokenstair.clock;
 
 /**
- * A moment on the common axis, with how far off it may be.
+ * A moment on the axis of another clock, with how far off it may be. On a wall clock the axis is the epoch.
  *
- * @param epochNanos ns since 1970-01-01T00:00Z
- * @param boundNanos half-width: the truth lies within this many ns on either side, as far as the clock samples tell
+ * @param epochNanos the reading of the other clock: on a wall clock, ns since 1970-01-01T00:00Z
+ * @param boundNanos hard half-width: the truth lies within this many ns on either side, as far as the clock samples are true
+ * @param sigmaNanos statistical width: standard deviation of the error, in ns; blind to a lasting difference between the two directions
+ *     of a link. Where nothing statistical is known it is the bound
  */
-public record AlignedStamp(long epochNanos, long boundNanos) {
+public record AlignedStamp(long epochNanos, long boundNanos, long sigmaNanos) {
 
-    /** Refuses a negative bound. */
+    /** Refuses negative widths. */
     public AlignedStamp {
         if (boundNanos < 0) {
             throw new IllegalArgumentException("Cannot hold a negative bound: " + boundNanos);
         }
+        if (sigmaNanos < 0) {
+            throw new IllegalArgumentException("Cannot hold a negative width: " + sigmaNanos);
+        }
+    }
+
+    /** A moment of which nothing statistical is known. */
+    public AlignedStamp(long epochNanos, long boundNanos) {
+        this(epochNanos, boundNanos, boundNanos);
     }
 
     /**
@@ -23,7 +33,8 @@ public record AlignedStamp(long epochNanos, long boundNanos) {
         return saturatedSum(epochNanos, boundNanos) < saturatedSum(other.epochNanos, -other.boundNanos);
     }
 
-    private static long saturatedSum(long a, long b) {
+    /** A sum that stays at the end of the range where it would leave it. */
+    static long saturatedSum(long a, long b) {
         long sum = a + b;
         if (((a ^ sum) & (b ^ sum)) < 0) {
             return a < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;

@@ -2,7 +2,7 @@ package io.tokenstair.clock;
 
 /**
  * A raw reading of one clock. Comparable with readings of the same clock only: another family does not compile, another clock of the
- * same family (a second engine, say) is refused. {@link ClockSegments} leads to {@link AlignedStamp}, which is comparable across
+ * same family (a second engine, say) is refused. {@link ClockGraph} leads to {@link AlignedStamp}, which is comparable across
  * clocks.
  *
  * @param <C> the family of the clock

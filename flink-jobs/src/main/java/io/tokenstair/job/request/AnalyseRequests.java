@@ -3,6 +3,8 @@ package io.tokenstair.job.request;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.job.clock.ClockBroadcast;
+import io.tokenstair.job.clock.PublishedSegment;
 import io.tokenstair.job.statistics.DurationPane;
 import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
@@ -14,7 +16,7 @@ import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.streaming.api.functions.co.KeyedBroadcastProcessFunction;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
 
@@ -26,7 +28,8 @@ import org.apache.flink.util.OutputTag;
  * <p>State per request: inputs of the hold, and {@link RequestState}; cleared {@link
  * RequestLife#MEMORY_MILLIS} after the last use of the id closed.
  */
-public final class AnalyseRequests extends KeyedProcessFunction<String, RequestInput, TokenAnalysis> {
+public final class AnalyseRequests
+        extends KeyedBroadcastProcessFunction<String, RequestInput, PublishedSegment, TokenAnalysis> {
     private static final long serialVersionUID = 1L;
 
     /** How far behind the watermark inputs are drained. */
@@ -57,6 +60,7 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
     private transient ValueState<RequestState> requestState;
     private transient List<RequestInput> due;
     private transient PaneCounter counter;
+    private transient ClockBroadcast clocks;
 
     /** Says a row for every token. */
     public AnalyseRequests() {
@@ -76,6 +80,7 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
     public void open(OpenContext context) {
         due = new ArrayList<>();
         counter = new PaneCounter(StatisticsOutput.NOWHERE::durations);
+        clocks = new ClockBroadcast();
         bufferState = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(RequestBuffer.class)));
         requestState = getRuntimeContext()
@@ -83,7 +88,8 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
     }
 
     @Override
-    public void processElement(RequestInput input, Context context, Collector<TokenAnalysis> out) throws Exception {
+    public void processElement(RequestInput input, ReadOnlyContext context, Collector<TokenAnalysis> out)
+            throws Exception {
         RequestBuffer buffer = bufferState.value();
         if (buffer == null) {
             buffer = new RequestBuffer();
@@ -105,8 +111,15 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
         bufferState.update(buffer);
     }
 
+    @Override
+    public void processBroadcastElement(PublishedSegment segment, Context context, Collector<TokenAnalysis> out)
+            throws Exception {
+        clocks.accept(segment, context.getBroadcastState(ClockBroadcast.WAYS), context.currentWatermark());
+    }
+
     /** Sets the timer for what has this event time. One for later, perhaps for the end of the window, gives way. */
-    private static void arm(RequestBuffer buffer, long millis, KeyedProcessFunction<?, ?, ?>.Context context) {
+    private static void arm(
+            RequestBuffer buffer, long millis, KeyedBroadcastProcessFunction<?, ?, ?, ?>.ReadOnlyContext context) {
         long timer = ((millis + HOLD_MILLIS) / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
         if (buffer.timerMillis != Long.MIN_VALUE) {
             if (buffer.timerMillis <= timer) {
@@ -133,7 +146,12 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
             request = new RequestState();
         }
         counter.shipTo(pane -> context.output(DURATIONS, pane));
-        RequestLife life = new RequestLife(context.getCurrentKey(), request, new Shipping(context, out, runs), counter);
+        RequestLife life = new RequestLife(
+                context.getCurrentKey(),
+                request,
+                new Shipping(context, out, runs),
+                counter,
+                clocks.graph(context.getBroadcastState(ClockBroadcast.WAYS)));
         List<RequestInput> taken = takeDue(buffer.inputs, complete);
         RequestInput before = null;
         for (RequestInput input : taken) {
@@ -191,13 +209,16 @@ public final class AnalyseRequests extends KeyedProcessFunction<String, RequestI
 
     /** Sends what a life says into the job. */
     private static final class Shipping implements RequestOutput {
-        private final KeyedProcessFunction<String, RequestInput, TokenAnalysis>.Context context;
+        private final KeyedBroadcastProcessFunction<String, RequestInput, PublishedSegment, TokenAnalysis>
+                        .ReadOnlyContext
+                context;
         private final Collector<TokenAnalysis> out;
 
         private final boolean runs;
 
         Shipping(
-                KeyedProcessFunction<String, RequestInput, TokenAnalysis>.Context context,
+                KeyedBroadcastProcessFunction<String, RequestInput, PublishedSegment, TokenAnalysis>.ReadOnlyContext
+                        context,
                 Collector<TokenAnalysis> out,
                 boolean runs) {
             this.runs = runs;

@@ -25,8 +25,10 @@ final class Delivery {
     private final TokenRows rows;
     private final DeliveryJudge judge;
     private final StreamGaps gaps;
+    private final ClockPaths clocks;
 
-    Delivery(TokenRows rows, DeliveryJudge judge, StreamGaps gaps) {
+    Delivery(TokenRows rows, DeliveryJudge judge, StreamGaps gaps, ClockPaths clocks) {
+        this.clocks = clocks;
         this.rows = rows;
         this.judge = judge;
         this.gaps = gaps;
@@ -169,7 +171,7 @@ final class Delivery {
 
     // ---- stamps
 
-    private static void stamp(
+    private void stamp(
             LifetimeState lifetime,
             SequenceLife sequence,
             PendingToken token,
@@ -188,7 +190,7 @@ final class Delivery {
         if (gateway != null && lifetime.gateway != null) {
             atGateway(sequence, token, lifetime.gateway, gateway);
             if (byClient && gateway.writeEndNanos() != ChunkQueue.ABSENT) {
-                ClockPath path = ClockPath.between(lifetime.gateway, deliverer);
+                ClockPath path = clocks.between(lifetime.gateway, deliverer, delivered);
                 long network = delivered - gateway.writeEndNanos();
                 if (path.isBelowZero(network)) {
                     sequence.invalidStamps++;
@@ -197,7 +199,7 @@ final class Delivery {
                 }
             }
         }
-        ClockPath path = ClockPath.fromEngine(sequence, deliverer);
+        ClockPath path = clocks.fromEngine(sequence, deliverer, delivered);
         if (path.isBelowZero(token.rawDeliveryNanos)) {
             sequence.invalidStamps++;
         } else if (path.known()) {
@@ -216,8 +218,8 @@ final class Delivery {
                 : chunk.writeStartNanos() != ChunkQueue.ABSENT ? chunk.writeStartNanos() : chunk.arrivedNanos();
     }
 
-    private static void atGateway(SequenceLife sequence, PendingToken token, ObserverStream stream, ChunkQueue chunk) {
-        ClockPath path = ClockPath.fromEngine(sequence, stream);
+    private void atGateway(SequenceLife sequence, PendingToken token, ObserverStream stream, ChunkQueue chunk) {
+        ClockPath path = clocks.fromEngine(sequence, stream, chunk.arrivedNanos());
         long output = chunk.arrivedNanos() - token.endNanos;
         if (path.isBelowZero(output)) {
             sequence.invalidStamps++;

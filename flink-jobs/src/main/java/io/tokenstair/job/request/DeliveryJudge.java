@@ -25,8 +25,10 @@ final class DeliveryJudge {
     private static final int PARTS = DeliveryPart.values().length;
 
     private final TokenRows rows;
+    private final ClockPaths clocks;
 
-    DeliveryJudge(TokenRows rows) {
+    DeliveryJudge(TokenRows rows, ClockPaths clocks) {
+        this.clocks = clocks;
         this.rows = rows;
     }
 
@@ -244,7 +246,8 @@ final class DeliveryJudge {
         } else if (owner == DeliveryPart.NETWORK) {
             long bound = token.deliveryBoundNanos;
             if (lifetime.client != null && lifetime.gateway != null) {
-                bound = ClockPath.between(lifetime.gateway, lifetime.client).boundNanos();
+                bound = clocks.between(lifetime.gateway, lifetime.client, token.endNanos + token.rawDeliveryNanos)
+                        .boundNanos();
             }
             if (bound < token.lateNanos) {
                 cause = Cause.NETWORK;

@@ -1,5 +1,6 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.event.Chunk;
 import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.Event;
@@ -22,8 +23,16 @@ final class ObserverSide {
     private final Lifetimes lifetimes;
     private final Delivery delivery;
     private final Arrivals arrivals;
+    private final ClockPaths clocks;
 
-    ObserverSide(String requestId, RequestState state, Lifetimes lifetimes, Delivery delivery, Arrivals arrivals) {
+    ObserverSide(
+            String requestId,
+            RequestState state,
+            Lifetimes lifetimes,
+            Delivery delivery,
+            Arrivals arrivals,
+            ClockPaths clocks) {
+        this.clocks = clocks;
         this.requestId = requestId;
         this.state = state;
         this.lifetimes = lifetimes;
@@ -80,6 +89,11 @@ final class ObserverSide {
             if (header.coarseEpochMillis() != null) {
                 stream.coarseOffsetNanos = header.coarseEpochMillis() * 1_000_000 - header.clockNanos();
             }
+            AlignedStamp sent = clocks.toEpoch(header.clockId(), header.clockNanos());
+            if (sent != null) {
+                stream.alignedOffsetNanos = sent.epochNanos() - header.clockNanos();
+                stream.alignedBoundNanos = sent.boundNanos();
+            }
         }
         if (lifetime.observersOverlap) {
             for (LifetimeState open : state.open) {
@@ -123,6 +137,10 @@ final class ObserverSide {
         stream.errorType = completed.errorType();
         stream.completedEventId = header.eventId();
         stream.endedNanos = header.clockNanos();
+        AlignedStamp ended = header.clockNanos() == null ? null : clocks.toEpoch(header.clockId(), header.clockNanos());
+        stream.endedOffsetNanos = ended == null || header.clockNanos() == null
+                ? null
+                : Long.valueOf(ended.epochNanos() - header.clockNanos());
         stream.usageTokens = completed.outputTokens();
         for (SequenceLife sequence : lifetime.sequences) {
             delivery.match(lifetime, sequence);

@@ -48,7 +48,8 @@ final class RequestClosing {
                 sequence.fromEpochNanos = deliverer.sentNanos + offset;
                 sequence.boundNanos = aligned ? deliverer.alignedBoundNanos : RequestLife.COARSE_BOUND_NANOS;
                 if (deliverer.endedNanos != null) {
-                    sequence.toEpochNanos = deliverer.endedNanos + offset;
+                    sequence.toEpochNanos = deliverer.endedNanos
+                            + (deliverer.endedOffsetNanos == null ? offset : deliverer.endedOffsetNanos);
                 }
             }
         }

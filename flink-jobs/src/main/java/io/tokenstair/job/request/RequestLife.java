@@ -1,5 +1,6 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.clock.ClockGraph;
 import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.job.step.TokenBatch;
@@ -24,6 +25,7 @@ public final class RequestLife {
     public static final long COARSE_BOUND_NANOS = 2_000_000;
 
     private final RequestState state;
+    private final ClockPaths clocks;
     private final Lifetimes lifetimes;
     private final ObserverSide observers;
     private final EngineSide engines;
@@ -32,18 +34,32 @@ public final class RequestLife {
     /** The last tokens, for the name of the next ones. */
     private @Nullable TokenBatch lastBatch;
 
-    /** A life over its state. */
+    /** A life over its state, whose observers' stamps cannot be aligned with anything. */
     public RequestLife(String requestId, RequestState state, RequestOutput output) {
-        this(requestId, state, output, new PaneCounter(StatisticsOutput.NOWHERE::durations));
+        this(requestId, state, output, new ClockGraph());
+    }
+
+    /** A life over its state, and the clocks that stamps are aligned with. */
+    public RequestLife(String requestId, RequestState state, RequestOutput output, ClockGraph clocks) {
+        this(requestId, state, output, new PaneCounter(StatisticsOutput.NOWHERE::durations), clocks);
     }
 
     /** A life over its state that also counts arrivals. */
     public RequestLife(String requestId, RequestState state, RequestOutput output, PaneCounter counter) {
+        this(requestId, state, output, counter, new ClockGraph());
+    }
+
+    /** A life over its state that also counts arrivals, and the clocks that stamps are aligned with. */
+    public RequestLife(
+            String requestId, RequestState state, RequestOutput output, PaneCounter counter, ClockGraph clocks) {
+        this.clocks = new ClockPaths(clocks);
         this.state = state;
         TokenRows rows = new TokenRows(requestId, output);
-        Delivery delivery = new Delivery(rows, new DeliveryJudge(rows), new StreamGaps(rows));
+        Delivery delivery = new Delivery(
+                rows, new DeliveryJudge(rows, this.clocks), new StreamGaps(rows, this.clocks), this.clocks);
         this.lifetimes = new Lifetimes(state);
-        this.observers = new ObserverSide(requestId, state, lifetimes, delivery, new Arrivals(requestId, counter));
+        this.observers =
+                new ObserverSide(requestId, state, lifetimes, delivery, new Arrivals(requestId, counter), this.clocks);
         this.engines = new EngineSide(requestId, output, delivery, rows);
         this.closing = new RequestClosing(requestId, state, output, delivery, rows);
     }
@@ -51,6 +67,7 @@ public final class RequestLife {
     /** Takes the next input. */
     public void accept(RequestInput input) {
         closeBefore(input.coarseEpochMillis);
+        clocks.at(input.coarseEpochMillis);
         TokenBatch batch = input.tokens(lastBatch);
         if (input.event != null) {
             observers.observed(input.coarseEpochMillis, input.event);
@@ -105,7 +122,7 @@ public final class RequestLife {
             long closes = closeMillis(lifetime);
             if (closes < millis) {
                 state.open.remove(i);
-                closing.close(lifetime);
+                close(lifetime);
                 state.lastCloseMillis = Math.max(state.lastCloseMillis, closes);
             } else {
                 i++;
@@ -120,6 +137,11 @@ public final class RequestLife {
         }
     }
 
+    private void close(LifetimeState lifetime) {
+        clocks.at(lifetime.lastEventMillis);
+        closing.close(lifetime);
+    }
+
     /** When the number of uses of the id is forgotten. */
     public long forgetMillis() {
         return state.lastCloseMillis == Long.MIN_VALUE || state.lastCloseMillis > Long.MAX_VALUE - MEMORY_MILLIS
@@ -130,7 +152,7 @@ public final class RequestLife {
     /** Closes everything: the input has ended. */
     public void finish() {
         while (!state.open.isEmpty()) {
-            closing.close(state.open.remove(0));
+            close(state.open.remove(0));
         }
     }
 }

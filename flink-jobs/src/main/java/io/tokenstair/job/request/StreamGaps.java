@@ -3,6 +3,7 @@ package io.tokenstair.job.request;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.Part;
+import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.job.step.SlowToken;
 import io.tokenstair.job.window.SortedWindow;
 import java.util.Locale;
@@ -14,8 +15,10 @@ final class StreamGaps {
     private static final int MAX_GAPS = 4_096;
 
     private final TokenRows rows;
+    private final ClockPaths clocks;
 
-    StreamGaps(TokenRows rows) {
+    StreamGaps(TokenRows rows, ClockPaths clocks) {
+        this.clocks = clocks;
         this.rows = rows;
     }
 
@@ -80,13 +83,14 @@ final class StreamGaps {
                     sequence.gapCount++;
                 }
             }
-            ClockPath path = ClockPath.fromEngine(sequence, deliverer);
+            ClockPath path = clocks.fromEngine(sequence, deliverer, arrivedNanos);
+            AlignedStamp aligned = path.known() ? null : clocks.toEpoch(deliverer.clockId, arrivedNanos);
             if (sequence.epochOffsetNanos != null && sequence.boundNanos != null && path.known()) {
                 token.deliveredEpochNanos = arrivedNanos + path.offsetNanos() + sequence.epochOffsetNanos;
                 token.boundNanos = sequence.boundNanos + path.boundNanos();
-            } else if (deliverer.alignedOffsetNanos != null) {
-                token.deliveredEpochNanos = arrivedNanos + deliverer.alignedOffsetNanos;
-                token.boundNanos = deliverer.alignedBoundNanos;
+            } else if (aligned != null) {
+                token.deliveredEpochNanos = aligned.epochNanos();
+                token.boundNanos = aligned.boundNanos();
             } else if (deliverer.coarseOffsetNanos != null) {
                 token.deliveredEpochNanos = arrivedNanos + deliverer.coarseOffsetNanos;
                 token.boundNanos = RequestLife.COARSE_BOUND_NANOS;

@@ -4,9 +4,12 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.StepAnalysis;
+import io.tokenstair.clock.ClockGraph;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.clock.ClockBroadcast;
+import io.tokenstair.job.clock.PublishedSegment;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
@@ -20,7 +23,7 @@ import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.streaming.api.functions.co.KeyedBroadcastProcessFunction;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
 
@@ -31,7 +34,8 @@ import org.apache.flink.util.OutputTag;
  *
  * <p>State per engine: its buffer and its {@link EngineState}; an engine is never forgotten, its open sequences are when they end.
  */
-public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecord, RequestInput> {
+public final class AnalyseSteps
+        extends KeyedBroadcastProcessFunction<String, EngineRecord, PublishedSegment, RequestInput> {
     private static final long serialVersionUID = 1L;
     private static final long TIMER_GRID_MILLIS = 100;
 
@@ -66,6 +70,7 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
     private transient ValueState<EngineBuffer> bufferState;
     private transient ValueState<EngineState> engineState;
     private transient PaneCounter counter;
+    private transient ClockBroadcast clocks;
 
     /**
      * Analyses steps.
@@ -79,6 +84,7 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
     @Override
     public void open(OpenContext context) {
         counter = new PaneCounter(StatisticsOutput.NOWHERE::durations);
+        clocks = new ClockBroadcast();
         bufferState = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(EngineBuffer.class)));
         engineState = getRuntimeContext()
@@ -86,7 +92,8 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
     }
 
     @Override
-    public void processElement(EngineRecord record, Context context, Collector<RequestInput> out) throws Exception {
+    public void processElement(EngineRecord record, ReadOnlyContext context, Collector<RequestInput> out)
+            throws Exception {
         EngineBuffer buffer = bufferState.value();
         if (buffer == null) {
             buffer = new EngineBuffer();
@@ -103,6 +110,16 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
         bufferState.update(buffer);
     }
 
+    @Override
+    public void processBroadcastElement(PublishedSegment segment, Context context, Collector<RequestInput> out)
+            throws Exception {
+        clocks.accept(segment, context.getBroadcastState(ClockBroadcast.WAYS), context.currentWatermark());
+    }
+
+    private ClockGraph graph(ReadOnlyContext context) throws Exception {
+        return clocks.graph(context.getBroadcastState(ClockBroadcast.WAYS));
+    }
+
     private static boolean older(EngineBuffer buffer, long millis) {
         for (EngineRecord record : buffer.records) {
             if (record.coarseEpochMillis < millis) {
@@ -113,7 +130,8 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
     }
 
     /** Sets the timer for what has this event time. One for later, of a partition that is ahead, gives way. */
-    private static void arm(EngineBuffer buffer, long millis, KeyedProcessFunction<?, ?, ?>.Context context) {
+    private static void arm(
+            EngineBuffer buffer, long millis, KeyedBroadcastProcessFunction<?, ?, ?, ?>.ReadOnlyContext context) {
         long timer = (millis / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
         if (buffer.timerMillis != Long.MIN_VALUE) {
             if (buffer.timerMillis <= timer) {
@@ -163,7 +181,7 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
 
     /** Feeds everything up to an event time, in total order, and returns the engine's state. */
     private EngineState drain(
-            String engineId, EngineBuffer buffer, long complete, Context context, Collector<RequestInput> out)
+            String engineId, EngineBuffer buffer, long complete, ReadOnlyContext context, Collector<RequestInput> out)
             throws Exception {
         EngineState engine = engineState.value();
         if (engine == null) {
@@ -198,19 +216,24 @@ public final class AnalyseSteps extends KeyedProcessFunction<String, EngineRecor
         return engine;
     }
 
-    private EngineTimeline timeline(EngineState engine, Context context, Collector<RequestInput> out) {
+    private EngineTimeline timeline(EngineState engine, ReadOnlyContext context, Collector<RequestInput> out)
+            throws Exception {
         Shipping shipping = new Shipping(context, out);
         counter.shipTo(shipping::durations);
-        return new EngineTimeline(engine, shipping, shipping, counter);
+        return new EngineTimeline(engine, shipping, graph(context), shipping, counter);
     }
 
     /** Sends what a timeline says into the job. */
     private static final class Shipping implements EngineOutput, StatisticsOutput {
-        private final KeyedProcessFunction<String, EngineRecord, RequestInput>.Context context;
+        private final KeyedBroadcastProcessFunction<String, EngineRecord, PublishedSegment, RequestInput>
+                        .ReadOnlyContext
+                context;
         private final Collector<RequestInput> out;
 
         Shipping(
-                KeyedProcessFunction<String, EngineRecord, RequestInput>.Context context, Collector<RequestInput> out) {
+                KeyedBroadcastProcessFunction<String, EngineRecord, PublishedSegment, RequestInput>.ReadOnlyContext
+                        context,
+                Collector<RequestInput> out) {
             this.context = context;
             this.out = out;
         }

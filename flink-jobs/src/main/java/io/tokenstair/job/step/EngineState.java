@@ -1,6 +1,6 @@
 package io.tokenstair.job.step;
 
-import io.tokenstair.clock.ClockSegments;
+import io.tokenstair.clock.ClockGraph;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
@@ -30,7 +30,6 @@ public class EngineState {
     public String engineId = "";
     public String clockId = "";
     public String handleSpace = "";
-    public String clockSpace = "";
     public String hostSpace = "";
     public String hostClockId = "";
     public Map<Integer, SequenceState> sequences = new HashMap<>();
@@ -84,7 +83,6 @@ public class EngineState {
     public HostThreads threads = new HostThreads();
     public EngineEvidence evidence = new EngineEvidence();
     public EngineWatch watch = new EngineWatch();
-    public ClockSegments clock = new ClockSegments();
     public PrefixBlocks blocks = new PrefixBlocks();
     public StairsState stairs = new StairsState();
     public KvSigns kvSigns = new KvSigns();
@@ -95,6 +93,12 @@ public class EngineState {
 
     /** Some of them, decoded, by their place; not kept in snapshots. */
     transient @Nullable List<@Nullable LoggedEvent> decodedEvents;
+
+    /** What stamps are aligned with; not kept in snapshots. */
+    transient ClockGraph clocks = new ClockGraph();
+
+    /** Event time of the step at hand; not kept in snapshots. */
+    transient long stepMillis;
 
     public long latestCoarseMillis = Long.MIN_VALUE;
     public long unknownHandleRows;

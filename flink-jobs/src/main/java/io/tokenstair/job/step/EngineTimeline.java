@@ -4,8 +4,7 @@ import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.clock.AlignedStamp;
-import io.tokenstair.clock.ClockSegments;
-import io.tokenstair.event.ClockSampled;
+import io.tokenstair.clock.ClockGraph;
 import io.tokenstair.event.EngineConfigured;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.EventHeader;
@@ -84,6 +83,7 @@ public final class EngineTimeline {
 
     private final EngineState state;
     private final EngineOutput output;
+    private final ClockGraph clocks;
     private final TokenJudge judge;
     private final EngineStairs stairs;
     private final EngineFindings findings;
@@ -112,36 +112,64 @@ public final class EngineTimeline {
     private int sharedBehindLength;
     private long sharedStep = -1;
 
-    /** A timeline over its state. */
+    /** A timeline over its state, whose stamps cannot be aligned with anything. */
     public EngineTimeline(EngineState state, EngineOutput output) {
-        this(state, output, true);
+        this(state, output, new ClockGraph());
+    }
+
+    /** A timeline over its state, and the clocks that its stamps are aligned with. */
+    public EngineTimeline(EngineState state, EngineOutput output, ClockGraph clocks) {
+        this(state, output, clocks, true);
     }
 
     /** A timeline that judges every token by itself, or those that are alike together: it makes no difference. */
-    EngineTimeline(EngineState state, EngineOutput output, boolean sharing) {
-        this(state, output, sharing, StatisticsOutput.NOWHERE, new PaneCounter(StatisticsOutput.NOWHERE::durations));
+    EngineTimeline(EngineState state, EngineOutput output, ClockGraph clocks, boolean sharing) {
+        this(
+                state,
+                output,
+                clocks,
+                sharing,
+                StatisticsOutput.NOWHERE,
+                new PaneCounter(StatisticsOutput.NOWHERE::durations));
     }
 
     /** A timeline over its state that also tells statistics. */
     public EngineTimeline(
             EngineState state, EngineOutput output, StatisticsOutput statisticsOutput, PaneCounter counter) {
-        this(state, output, true, statisticsOutput, counter);
+        this(state, output, new ClockGraph(), statisticsOutput, counter);
+    }
+
+    /** A timeline over its state that also tells statistics, and the clocks that its stamps are aligned with. */
+    public EngineTimeline(
+            EngineState state,
+            EngineOutput output,
+            ClockGraph clocks,
+            StatisticsOutput statisticsOutput,
+            PaneCounter counter) {
+        this(state, output, clocks, true, statisticsOutput, counter);
     }
 
     private EngineTimeline(
             EngineState state,
             EngineOutput output,
+            ClockGraph clocks,
             boolean sharing,
             StatisticsOutput statisticsOutput,
             PaneCounter counter) {
         this.sharing = sharing;
+        this.clocks = clocks;
+        state.clocks = clocks;
         this.state = state;
         this.output = output;
         this.judge = new TokenJudge(state);
         this.stairs = new EngineStairs(state, output);
-        this.findings =
-                new EngineFindings(state.watch, state.engineId, output::finding, nanos -> state.clock.align(nanos));
+        this.findings = new EngineFindings(state.watch, state.engineId, output::finding, this::toEpoch);
         this.statistics = new StepStatistics(state, statisticsOutput, counter);
+    }
+
+    /** A stamp of the engine's clock that the step at hand tells of. */
+    private @Nullable AlignedStamp toEpoch(long nanos) {
+        return clocks.toEpoch(state.clockId, nanos, state.stepMillis);
     }
 
     /** Takes the next event of the engine. */
@@ -165,17 +193,15 @@ public final class EngineTimeline {
                 state.threads.accept(sample, header.clockNanos(), header.eventId());
             }
             drain(state.latestCoarseMillis);
-        } else if (event instanceof ClockSampled sample) {
-            String clockSpace = header.collectorId() + '/' + header.collectorEpoch();
-            if (!clockSpace.equals(state.clockSpace)) {
-                state.clockSpace = clockSpace;
-                state.clock = ClockSegments.between(sample.localClockId(), sample.remoteClockId());
-            }
-            state.clock.accept(sample);
         } else if (event instanceof MetricSampled sample) {
             state.watch.metrics.accept(header, sample, state.engineId, output::finding);
         } else if (event instanceof ShardLoaded loaded) {
-            state.watch.shards.accept(header, loaded, state.engineId, output::finding, state.clock::align);
+            state.watch.shards.accept(
+                    header,
+                    loaded,
+                    state.engineId,
+                    output::finding,
+                    nanos -> clocks.toEpoch(header.clockId(), nanos, coarse(header)));
         } else if (state.evidence.accept(header, event)) {
             drain(state.latestCoarseMillis);
         } else if (!(event instanceof StepCompleted) && state.waitingEvents.isEmpty()) {
@@ -492,7 +518,9 @@ public final class EngineTimeline {
         fact.clockId = header.clockId();
         fact.coarseEpochMillis = coarse(header);
         fact.clockNanos = header.clockNanos() == null ? 0 : header.clockNanos();
-        AlignedStamp aligned = header.clockNanos() == null ? null : state.clock.align(header.clockNanos());
+        AlignedStamp aligned = header.clockNanos() == null
+                ? null
+                : clocks.toEpoch(header.clockId(), header.clockNanos(), coarse(header));
         if (aligned != null) {
             fact.epochNanos = aligned.epochNanos();
             fact.boundNanos = aligned.boundNanos();
@@ -672,6 +700,7 @@ public final class EngineTimeline {
 
     private boolean step(EventHeader header, StepCompleted step, int place, long millis) {
         handleSpace(header);
+        state.stepMillis = coarse(header);
         String eventId = header.eventId();
         for (HandleAnnounced announced : step.announcements()) {
             announce(announced.requestHandle(), announced.engineRequestId(), step.updateEndNanos());
@@ -736,7 +765,7 @@ public final class EngineTimeline {
         if (judged.decodeSequences > 0 && judged.load.promptTokens() == 0) {
             state.history.decoded(state.steps, end, eventId, step.graphMode(), judged.decodeSequences);
         }
-        AlignedStamp aligned = state.clock.align(end);
+        AlignedStamp aligned = clocks.toEpoch(header.clockId(), end, coarse(header));
         told.clearTokens();
         emitTokens(header, step, judged, aligned);
         rememberFill(step, eventId);
@@ -886,7 +915,7 @@ public final class EngineTimeline {
         Evidence evidence = judged.evidence;
         told.pauseCause = evidence == null ? "" : evidence.detail(EvidenceKind.PAUSE);
         if (state.steps == 0) {
-            state.watch.shards.finish(state.engineId, output::finding, state.clock::align);
+            state.watch.shards.finish(state.engineId, output::finding, this::toEpoch);
         }
         findings.step(
                 told, state.maxGraphBatchCount, state.sequencesWindow.size() == 0 ? 0 : state.sequencesWindow.median());

@@ -41,10 +41,7 @@ final class RecordedEvidence {
         if (clockId.equals(state.clockId)) {
             return ClockShift.NONE;
         }
-        if (!clockId.equals(state.clock.toClockId)) {
-            return null;
-        }
-        AlignedStamp aligned = state.clock.align(aroundNanos);
+        AlignedStamp aligned = state.clocks.align(state.clockId, clockId, aroundNanos, state.stepMillis);
         return aligned == null ? null : new ClockShift(aroundNanos - aligned.epochNanos(), aligned.boundNanos());
     }
 

@@ -4,10 +4,13 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.clock.ClockGraph;
+import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.EventRoutes;
+import io.tokenstair.job.clock.Segments;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.request.RequestLife;
 import io.tokenstair.job.request.RequestOutput;
@@ -41,6 +44,7 @@ final class CaptureAnalysis implements EngineOutput, RequestOutput {
 
     static CaptureAnalysis of(Path log) throws IOException, WireException {
         CaptureAnalysis analysis = new CaptureAnalysis();
+        ClockGraph clocks = Segments.of(read(log)).graph();
         Map<String, EngineTimeline> engines = new TreeMap<>();
         try (FolderLogReader reader = new FolderLogReader(log.resolve("partition-0000"), 0)) {
             for (byte[] bytes = reader.next(); bytes != null; bytes = reader.next()) {
@@ -51,7 +55,7 @@ final class CaptureAnalysis implements EngineOutput, RequestOutput {
                     if (engine == null) {
                         EngineState state = new EngineState();
                         state.engineId = engineId;
-                        engine = new EngineTimeline(state, analysis);
+                        engine = new EngineTimeline(state, analysis, clocks);
                         engines.put(engineId, engine);
                     }
                     engine.accept(logged, bytes);
@@ -71,11 +75,24 @@ final class CaptureAnalysis implements EngineOutput, RequestOutput {
         }
         engines.values().forEach(EngineTimeline::finish);
         for (Map.Entry<String, List<RequestInput>> entry : analysis.inputs.entrySet()) {
-            RequestLife life = new RequestLife(entry.getKey(), new RequestState(), analysis);
+            RequestLife life = new RequestLife(entry.getKey(), new RequestState(), analysis, clocks);
             entry.getValue().stream().sorted(RequestInput.ORDER).forEach(life::accept);
             life.finish();
         }
         return analysis;
+    }
+
+    private static List<LoggedEvent> read(Path log) throws IOException, WireException {
+        List<LoggedEvent> events = new ArrayList<>();
+        try (FolderLogReader reader = new FolderLogReader(log.resolve("partition-0000"), 0)) {
+            for (byte[] bytes = reader.next(); bytes != null; bytes = reader.next()) {
+                LoggedEvent logged = EventCodec.decode(bytes);
+                if (logged.event() instanceof ClockSampled) {
+                    events.add(logged);
+                }
+            }
+        }
+        return events;
     }
 
     static String key(String requestId, int sequenceIndex, int tokenIndex) {

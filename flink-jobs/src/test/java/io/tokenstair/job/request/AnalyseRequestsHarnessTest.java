@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.job.JobEnvironment;
+import io.tokenstair.job.clock.ClockBroadcast;
+import io.tokenstair.job.clock.PublishedSegment;
+import io.tokenstair.job.clock.SegmentFeed;
 import io.tokenstair.job.step.EngineScript;
 import io.tokenstair.job.step.RandomEngine;
 import io.tokenstair.milestone.Milestone;
@@ -18,9 +22,9 @@ import java.util.function.Consumer;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
-import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
+import org.apache.flink.streaming.api.operators.co.CoBroadcastWithKeyedOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
-import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
+import org.apache.flink.streaming.util.KeyedBroadcastOperatorTestHarness;
 import org.apache.flink.util.OutputTag;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -32,11 +36,16 @@ class AnalyseRequestsHarnessTest {
     private static final int STEPS = 300;
     private static final long MILLIS = 1_000_000;
 
-    private static KeyedOneInputStreamOperatorTestHarness<String, RequestInput, TokenAnalysis> harness(
+    private static KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness(
             @Nullable OperatorSubtaskState restored) throws Exception {
-        KeyedOneInputStreamOperatorTestHarness<String, RequestInput, TokenAnalysis> harness =
-                new KeyedOneInputStreamOperatorTestHarness<>(
-                        new KeyedProcessOperator<>(new AnalyseRequests()), input -> input.requestId, Types.STRING);
+        KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness =
+                new KeyedBroadcastOperatorTestHarness<>(
+                        new CoBroadcastWithKeyedOperator<>(new AnalyseRequests(), List.of(ClockBroadcast.WAYS)),
+                        input -> input.requestId,
+                        Types.STRING,
+                        JobEnvironment.MAX_PARALLELISM,
+                        1,
+                        0);
         ((SerializerConfigImpl) harness.getExecutionConfig().getSerializerConfig()).setGenericTypes(false);
         harness.setup();
         if (restored != null) {
@@ -47,7 +56,8 @@ class AnalyseRequestsHarnessTest {
     }
 
     private static void take(
-            KeyedOneInputStreamOperatorTestHarness<String, RequestInput, TokenAnalysis> harness, Lived lived) {
+            KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness,
+            Lived lived) {
         harness.extractOutputValues().forEach(lived::token);
         harness.getOutput().clear();
         side(harness, AnalyseRequests.REQUESTS, lived::request);
@@ -56,7 +66,7 @@ class AnalyseRequestsHarnessTest {
     }
 
     private static <T> void side(
-            KeyedOneInputStreamOperatorTestHarness<String, RequestInput, TokenAnalysis> harness,
+            KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness,
             OutputTag<T> tag,
             Consumer<T> taker) {
         Queue<StreamRecord<T>> queue = harness.getSideOutput(tag);
@@ -105,11 +115,12 @@ class AnalyseRequestsHarnessTest {
         for (int i = inputs.size() - 1; i >= 0; i--) {
             earliestLeft[i] = Math.min(earliestLeft[i + 1], inputs.get(i).coarseEpochMillis);
         }
-        KeyedOneInputStreamOperatorTestHarness<String, RequestInput, TokenAnalysis> harness = harness(null);
+        KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness =
+                harness(null);
         for (int i = 0; i < inputs.size(); i++) {
             harness.processElement(new StreamRecord<>(inputs.get(i), inputs.get(i).coarseEpochMillis));
             if (random.nextInt(10) == 0 && earliestLeft[i + 1] != Long.MAX_VALUE) {
-                harness.processWatermark(earliestLeft[i + 1] + AnalyseRequests.HOLD_MILLIS - 1);
+                harness.watermark(earliestLeft[i + 1] + AnalyseRequests.HOLD_MILLIS - 1);
             }
             if (restoreOneIn > 0 && random.nextInt(restoreOneIn) == 0) {
                 OperatorSubtaskState snapshot = harness.snapshot(i, i);
@@ -118,9 +129,9 @@ class AnalyseRequestsHarnessTest {
                 harness = harness(snapshot);
             }
         }
-        harness.processWatermark(Long.MAX_VALUE);
+        harness.watermark(Long.MAX_VALUE);
         take(harness, lived);
-        assertThat(harness.numKeyedStateEntries()).isZero();
+        assertThat(SegmentFeed.keyedStateEntries(harness)).isZero();
         assertThat(harness.numEventTimeTimers()).isZero();
         harness.close();
         return lived;
@@ -156,7 +167,7 @@ class AnalyseRequestsHarnessTest {
         RequestScript script = new RequestScript("x").engine(engine.told());
         try (var harness = harness(null)) {
             for (RequestInput input : script.inputs()) {
-                harness.processWatermark(input.coarseEpochMillis - 1);
+                harness.watermark(input.coarseEpochMillis - 1);
                 harness.processElement(new StreamRecord<>(input, input.coarseEpochMillis));
             }
             // Only what is younger than the hold, and its grid, is missing.
@@ -178,15 +189,15 @@ class AnalyseRequestsHarnessTest {
             for (RequestInput input : script.inputs()) {
                 harness.processElement(new StreamRecord<>(input, input.coarseEpochMillis));
             }
-            harness.processWatermark(closed + AnalyseRequests.HOLD_MILLIS + 1_000);
+            harness.watermark(closed + AnalyseRequests.HOLD_MILLIS + 1_000);
             Lived lived = new Lived();
             take(harness, lived);
             assertThat(lived.requests).hasSize(1);
             assertThat(lived.tokens).hasSize(10);
-            assertThat(harness.numKeyedStateEntries()).isEqualTo(2);
+            assertThat(SegmentFeed.keyedStateEntries(harness)).isEqualTo(2);
 
-            harness.processWatermark(closed + RequestLife.MEMORY_MILLIS + AnalyseRequests.HOLD_MILLIS + 1_000);
-            assertThat(harness.numKeyedStateEntries()).isZero();
+            harness.watermark(closed + RequestLife.MEMORY_MILLIS + AnalyseRequests.HOLD_MILLIS + 1_000);
+            assertThat(SegmentFeed.keyedStateEntries(harness)).isZero();
             assertThat(harness.numEventTimeTimers()).isZero();
         }
     }

@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.JobEnvironment;
+import io.tokenstair.job.clock.ClockBroadcast;
+import io.tokenstair.job.clock.PublishedSegment;
+import io.tokenstair.job.clock.SegmentFeed;
+import io.tokenstair.job.clock.Segments;
 import io.tokenstair.job.request.RequestInput;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -14,9 +19,9 @@ import java.util.Random;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
-import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
+import org.apache.flink.streaming.api.operators.co.CoBroadcastWithKeyedOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
-import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
+import org.apache.flink.streaming.util.KeyedBroadcastOperatorTestHarness;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,13 +32,16 @@ class AnalyseStepsHarnessTest {
     private static final int STEPS = 300;
     private static final int LATENESS_MILLIS = 2_000;
 
-    private static KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness(
+    private static KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness(
             boolean sortedInput, @Nullable OperatorSubtaskState restored) throws Exception {
-        KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness =
-                new KeyedOneInputStreamOperatorTestHarness<>(
-                        new KeyedProcessOperator<>(new AnalyseSteps(sortedInput)),
+        KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness =
+                new KeyedBroadcastOperatorTestHarness<>(
+                        new CoBroadcastWithKeyedOperator<>(new AnalyseSteps(sortedInput), List.of(ClockBroadcast.WAYS)),
                         record -> record.engineId,
-                        Types.STRING);
+                        Types.STRING,
+                        JobEnvironment.MAX_PARALLELISM,
+                        1,
+                        0);
         ((SerializerConfigImpl) harness.getExecutionConfig().getSerializerConfig()).setGenericTypes(false);
         harness.setup();
         if (restored != null) {
@@ -74,7 +82,8 @@ class AnalyseStepsHarnessTest {
     }
 
     private static void take(
-            KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness, Told told) {
+            KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness,
+            Told told) {
         for (RequestInput input : harness.extractOutputValues()) {
             if (input.tokens != null) {
                 told.tokens(input.tokens);
@@ -98,18 +107,22 @@ class AnalyseStepsHarnessTest {
     }
 
     /** Feeds records; the watermark goes on as far as no later record is before it. Restored from snapshots now and then. */
-    private static Told run(List<EngineRecord> records, Random random, int restoreOneIn) throws Exception {
+    private static Told run(EngineScript engine, Random random, int restoreOneIn) throws Exception {
+        List<EngineRecord> records = shuffled(records(engine), random);
+        SegmentFeed segments = new SegmentFeed(Segments.of(engine.events()).published);
         Told told = new Told();
         long[] earliestLeft = new long[records.size() + 1];
         earliestLeft[records.size()] = Long.MAX_VALUE;
         for (int i = records.size() - 1; i >= 0; i--) {
             earliestLeft[i] = Math.min(earliestLeft[i + 1], records.get(i).coarseEpochMillis);
         }
-        KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness = harness(false, null);
+        KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness =
+                harness(false, null);
         for (int i = 0; i < records.size(); i++) {
             harness.processElement(new StreamRecord<>(records.get(i), records.get(i).coarseEpochMillis));
             if (random.nextInt(10) == 0 && earliestLeft[i + 1] != Long.MAX_VALUE) {
-                harness.processWatermark(earliestLeft[i + 1] - 1);
+                segments.upTo(earliestLeft[i + 1] - 1, random, harness);
+                harness.watermark(earliestLeft[i + 1] - 1);
             }
             if (restoreOneIn > 0 && random.nextInt(restoreOneIn) == 0) {
                 OperatorSubtaskState snapshot = harness.snapshot(i, i);
@@ -118,9 +131,10 @@ class AnalyseStepsHarnessTest {
                 harness = harness(false, snapshot);
             }
         }
-        harness.processWatermark(Long.MAX_VALUE);
+        segments.upTo(Long.MAX_VALUE, random, harness);
+        harness.watermark(Long.MAX_VALUE);
         take(harness, told);
-        assertThat(harness.numKeyedStateEntries()).isZero();
+        assertThat(SegmentFeed.keyedStateEntries(harness)).isZero();
         assertThat(harness.numEventTimeTimers()).isZero();
         harness.close();
         return told;
@@ -132,8 +146,7 @@ class AnalyseStepsHarnessTest {
         EngineScript engine = RandomEngine.script(seed, STEPS);
         Random random = new Random(seed);
 
-        assertThat(run(shuffled(records(engine), random), random, 0).said())
-                .isEqualTo(engine.told().said());
+        assertThat(run(engine, random, 0).said()).isEqualTo(engine.told().said());
     }
 
     @ParameterizedTest
@@ -142,8 +155,7 @@ class AnalyseStepsHarnessTest {
         EngineScript engine = RandomEngine.script(seed, STEPS);
         Random random = new Random(seed);
 
-        assertThat(run(shuffled(records(engine), random), random, 150).said())
-                .isEqualTo(engine.told().said());
+        assertThat(run(engine, random, 150).said()).isEqualTo(engine.told().said());
     }
 
     @ParameterizedTest
@@ -156,12 +168,14 @@ class AnalyseStepsHarnessTest {
         records.sort(Comparator.comparingLong(record -> record.coarseEpochMillis));
         Told told = new Told();
         try (var harness = harness(true, null)) {
+            // Batch hears of every segment before anything else.
+            new SegmentFeed(Segments.of(engine.events()).published).upTo(Long.MAX_VALUE, new Random(seed), harness);
             for (EngineRecord record : records) {
                 harness.processElement(new StreamRecord<>(record, record.coarseEpochMillis));
             }
-            harness.processWatermark(Long.MAX_VALUE);
+            harness.watermark(Long.MAX_VALUE);
             take(harness, told);
-            assertThat(harness.numKeyedStateEntries()).isZero();
+            assertThat(SegmentFeed.keyedStateEntries(harness)).isZero();
         }
 
         assertThat(told.said()).isEqualTo(engine.told().said());
@@ -171,8 +185,7 @@ class AnalyseStepsHarnessTest {
     void undatedEventsAreJudgedAtTheEndInTheirOrder() throws Exception {
         EngineScript engine = new EngineScript().undated().start(64, "a").decode(30, "a");
 
-        assertThat(run(records(engine), new Random(1), 0).said())
-                .isEqualTo(engine.told().said());
+        assertThat(run(engine, new Random(1), 0).said()).isEqualTo(engine.told().said());
     }
 
     @Test
@@ -187,7 +200,7 @@ class AnalyseStepsHarnessTest {
                     harness.processElement(new StreamRecord<>(record, record.coarseEpochMillis));
                 }
             }
-            harness.processWatermark(EngineScript.coarseEpochMillis(engine.nowNanos()) + 101);
+            harness.watermark(EngineScript.coarseEpochMillis(engine.nowNanos()) + 101);
 
             assertThat(harness.extractOutputValues())
                     .extracting(input -> input.requestId)

@@ -17,6 +17,7 @@ import io.tokenstair.event.SequenceRow;
 import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.clock.Segments;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -631,7 +632,8 @@ public final class EngineScript {
     public Told told(EngineState state) {
         state.engineId = ENGINE;
         Told told = new Told();
-        EngineTimeline timeline = new EngineTimeline(state, told);
+        EngineTimeline timeline =
+                new EngineTimeline(state, told, Segments.of(events).graph());
         for (LoggedEvent event : events()) {
             timeline.accept(event, EventCodec.encode(event));
         }

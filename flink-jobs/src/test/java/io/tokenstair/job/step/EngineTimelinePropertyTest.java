@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Cause.Level;
 import io.tokenstair.cause.Part;
+import io.tokenstair.clock.ClockGraph;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.clock.Segments;
 import io.tokenstair.job.step.Told.Token;
 import java.util.HashMap;
 import java.util.List;
@@ -97,7 +99,8 @@ class EngineTimelinePropertyTest {
         EngineState state = new EngineState();
         state.engineId = EngineScript.ENGINE;
         Told one = new Told();
-        EngineTimeline timeline = new EngineTimeline(state, one, false);
+        EngineTimeline timeline =
+                new EngineTimeline(state, one, Segments.of(engine.events()).graph(), false);
         for (LoggedEvent event : engine.events()) {
             timeline.accept(event, EventCodec.encode(event));
         }
@@ -121,14 +124,15 @@ class EngineTimelinePropertyTest {
         EngineState state = new EngineState();
         state.engineId = EngineScript.ENGINE;
         Told told = new Told();
-        EngineTimeline timeline = new EngineTimeline(state, told);
+        ClockGraph clocks = Segments.of(engine.events()).graph();
+        EngineTimeline timeline = new EngineTimeline(state, told, clocks);
         long complete = Long.MIN_VALUE;
         for (LoggedEvent event : engine.events()) {
             long before = Objects.requireNonNull(event.header().coarseEpochMillis()) - 1;
             if (before > complete && random.nextInt(3) == 0) {
                 complete = before - (random.nextBoolean() ? 0 : Math.min(before - complete - 1, random.nextInt(5)));
                 // A timeline is made anew for every call in the job.
-                timeline = new EngineTimeline(state, told);
+                timeline = new EngineTimeline(state, told, clocks);
                 timeline.advance(complete);
             }
             timeline.accept(event, EventCodec.encode(event));

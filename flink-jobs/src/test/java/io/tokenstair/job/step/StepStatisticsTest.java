@@ -8,6 +8,9 @@ import io.tokenstair.event.KvLookup;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.JobEnvironment;
+import io.tokenstair.job.clock.ClockBroadcast;
+import io.tokenstair.job.clock.PublishedSegment;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.statistics.DurationHistogram;
 import io.tokenstair.job.statistics.DurationPane;
@@ -28,9 +31,9 @@ import java.util.TreeSet;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
-import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
+import org.apache.flink.streaming.api.operators.co.CoBroadcastWithKeyedOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
-import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
+import org.apache.flink.streaming.util.KeyedBroadcastOperatorTestHarness;
 import org.apache.flink.util.OutputTag;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -274,13 +277,16 @@ class StepStatisticsTest {
 
     // ---- the operator
 
-    private static KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness(
+    private static KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness(
             boolean sortedInput, @Nullable OperatorSubtaskState restored) throws Exception {
-        KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness =
-                new KeyedOneInputStreamOperatorTestHarness<>(
-                        new KeyedProcessOperator<>(new AnalyseSteps(sortedInput)),
+        KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness =
+                new KeyedBroadcastOperatorTestHarness<>(
+                        new CoBroadcastWithKeyedOperator<>(new AnalyseSteps(sortedInput), List.of(ClockBroadcast.WAYS)),
                         record -> record.engineId,
-                        Types.STRING);
+                        Types.STRING,
+                        JobEnvironment.MAX_PARALLELISM,
+                        1,
+                        0);
         ((SerializerConfigImpl) harness.getExecutionConfig().getSerializerConfig()).setGenericTypes(false);
         harness.setup();
         if (restored != null) {
@@ -307,7 +313,7 @@ class StepStatisticsTest {
     }
 
     private static <T> void drain(
-            KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness,
+            KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness,
             OutputTag<T> tag,
             java.util.function.Consumer<T> consumer) {
         if (harness.getSideOutput(tag) != null) {
@@ -317,7 +323,8 @@ class StepStatisticsTest {
     }
 
     private static void take(
-            KeyedOneInputStreamOperatorTestHarness<String, EngineRecord, RequestInput> harness, Gathered gathered) {
+            KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness,
+            Gathered gathered) {
         drain(harness, AnalyseSteps.DURATIONS, gathered::durations);
         drain(harness, AnalyseSteps.MOMENTS, gathered::moments);
         drain(harness, AnalyseSteps.DISPLACEMENT, gathered::displacement);
@@ -338,7 +345,7 @@ class StepStatisticsTest {
         for (int i = 0; i < records.size(); i++) {
             harness.processElement(new StreamRecord<>(records.get(i), records.get(i).coarseEpochMillis));
             if (random.nextInt(10) == 0 && records.get(i).coarseEpochMillis != Long.MAX_VALUE) {
-                harness.processWatermark(records.get(i).coarseEpochMillis - 1);
+                harness.watermark(records.get(i).coarseEpochMillis - 1);
             }
             if (random.nextInt(150) == 0) {
                 OperatorSubtaskState snapshot = harness.snapshot(i, i);
@@ -348,10 +355,10 @@ class StepStatisticsTest {
             }
         }
         // The engine falls silent: its panes are told all the same.
-        harness.processWatermark(records.get(records.size() - 1).coarseEpochMillis + 2 * Panes.MOMENT_MILLIS);
+        harness.watermark(records.get(records.size() - 1).coarseEpochMillis + 2 * Panes.MOMENT_MILLIS);
         take(harness, streaming);
         assertThat(streaming.said()).isEqualTo(expected);
-        harness.processWatermark(Long.MAX_VALUE);
+        harness.watermark(Long.MAX_VALUE);
         take(harness, streaming);
         harness.close();
         assertThat(streaming.said()).isEqualTo(expected);
@@ -362,7 +369,7 @@ class StepStatisticsTest {
             for (EngineRecord record : records) {
                 sorted.processElement(new StreamRecord<>(record, record.coarseEpochMillis));
             }
-            sorted.processWatermark(Long.MAX_VALUE);
+            sorted.watermark(Long.MAX_VALUE);
             take(sorted, batch);
         }
         assertThat(batch.said()).isEqualTo(expected);
