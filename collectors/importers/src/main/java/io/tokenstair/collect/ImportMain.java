@@ -2,6 +2,11 @@ package io.tokenstair.collect;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tokenstair.collect.events.EventsImport;
+import io.tokenstair.collect.importer.ImportException;
+import io.tokenstair.collect.importer.ImportListener;
+import io.tokenstair.collect.importer.ImportSummary;
+import io.tokenstair.collect.importer.Importer;
+import io.tokenstair.collect.importer.LayerCount;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.prometheus.PrometheusImport;
 import io.tokenstair.collect.table.CsvImport;

@@ -1,4 +1,4 @@
-/** Files that people already have to events: one importer a format, and the command that runs them. */
+/** The command that imports files people already have: one format a package. */
 @NullMarked
 package io.tokenstair.collect;
 

@@ -1,8 +1,8 @@
 package io.tokenstair.collect.events;
 
-import io.tokenstair.collect.FileImport;
-import io.tokenstair.collect.ImportListener;
-import io.tokenstair.collect.RecordReader;
+import io.tokenstair.collect.importer.FileImport;
+import io.tokenstair.collect.importer.ImportListener;
+import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.collect.output.EventSpools;

@@ -1,8 +1,8 @@
 package io.tokenstair.collect.prometheus;
 
-import io.tokenstair.collect.FileImport;
-import io.tokenstair.collect.ImportListener;
-import io.tokenstair.collect.RecordReader;
+import io.tokenstair.collect.importer.FileImport;
+import io.tokenstair.collect.importer.ImportListener;
+import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.output.EventSpools;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.tokenstair.collect.prometheus;
 
-import io.tokenstair.collect.RecordReader;
+import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.PrometheusLine;
 import io.tokenstair.collect.input.RejectedRecordException;

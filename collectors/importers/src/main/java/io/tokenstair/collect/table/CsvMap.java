@@ -1,6 +1,6 @@
 package io.tokenstair.collect.table;
 
-import io.tokenstair.collect.ImportException;
+import io.tokenstair.collect.importer.ImportException;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;

@@ -1,10 +1,10 @@
 package io.tokenstair.collect.vllm;
 
-import io.tokenstair.collect.ImportException;
-import io.tokenstair.collect.ImportListener;
-import io.tokenstair.collect.ImportSummary;
-import io.tokenstair.collect.Importer;
-import io.tokenstair.collect.LayerCount;
+import io.tokenstair.collect.importer.ImportException;
+import io.tokenstair.collect.importer.ImportListener;
+import io.tokenstair.collect.importer.ImportSummary;
+import io.tokenstair.collect.importer.Importer;
+import io.tokenstair.collect.importer.LayerCount;
 import io.tokenstair.collect.input.CaptureFolder;
 import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.LineSource;

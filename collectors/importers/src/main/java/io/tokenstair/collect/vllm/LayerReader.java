@@ -1,6 +1,6 @@
 package io.tokenstair.collect.vllm;
 
-import io.tokenstair.collect.RecordReader;
+import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.CaptureFolder;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.output.CollectorSpool;

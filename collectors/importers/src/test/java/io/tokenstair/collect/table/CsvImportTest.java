@@ -3,8 +3,8 @@ package io.tokenstair.collect.table;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.tokenstair.collect.ImportException;
 import io.tokenstair.collect.Imported;
+import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.StepCompleted;
 import java.nio.file.Path;

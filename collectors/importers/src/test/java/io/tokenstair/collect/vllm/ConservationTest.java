@@ -2,8 +2,8 @@ package io.tokenstair.collect.vllm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.tokenstair.collect.ImportSummary;
 import io.tokenstair.collect.Imported;
+import io.tokenstair.collect.importer.ImportSummary;
 import io.tokenstair.collect.input.CaptureFolder;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.event.EventHeader;

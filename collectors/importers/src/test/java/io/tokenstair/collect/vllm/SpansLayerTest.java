@@ -10,7 +10,7 @@ import io.opentelemetry.proto.trace.v1.ResourceSpans;
 import io.opentelemetry.proto.trace.v1.ScopeSpans;
 import io.opentelemetry.proto.trace.v1.Span;
 import io.tokenstair.collect.Imported;
-import io.tokenstair.collect.LayerCount;
+import io.tokenstair.collect.importer.LayerCount;
 import io.tokenstair.event.IdAliased;
 import io.tokenstair.event.SpanRecorded;
 import java.io.IOException;

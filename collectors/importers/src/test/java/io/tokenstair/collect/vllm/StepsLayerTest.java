@@ -3,7 +3,7 @@ package io.tokenstair.collect.vllm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.collect.Imported;
-import io.tokenstair.collect.LayerCount;
+import io.tokenstair.collect.importer.LayerCount;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.CollectorGap;
 import io.tokenstair.event.EngineConfigured;

@@ -1,4 +1,4 @@
-package io.tokenstair.collect;
+package io.tokenstair.collect.importer;
 
 import io.tokenstair.collect.input.Excerpt;
 import io.tokenstair.collect.input.Fields;

@@ -1,4 +1,4 @@
-package io.tokenstair.collect;
+package io.tokenstair.collect.importer;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;

@@ -1,4 +1,4 @@
-package io.tokenstair.collect;
+package io.tokenstair.collect.importer;
 
 /**
  * What came of one layer: {@code read} = {@code accepted} + {@code rejected}.

@@ -1,4 +1,4 @@
-package io.tokenstair.collect;
+package io.tokenstair.collect.importer;
 
 /** An import that cannot go on. The message is the one line for the user: place, problem, what to do. */
 public final class ImportException extends Exception {
