@@ -163,8 +163,14 @@ public class PrefixBlocks {
         return evicted.remove(hash);
     }
 
-    /** The sequence that stored a run of this many blocks, moving on in the step's schedule order; null when none fits. */
+    /**
+     * The sequence that stored a run of this many blocks, moving on in the step's schedule order; null when none fits. Where only one
+     * sequence filled blocks in the step, a shorter run is of it too: some engines keep a prefix up to a grid that is coarser than a block.
+     */
     public @Nullable Integer attribute(StepFill fill, int blocks) {
+        if (fill.handles.size() == 1 && fill.cursor == 0 && blocks < fill.fullBlocks.get(0)) {
+            return fill.prefill.get(0) ? fill.handles.get(0) : Integer.valueOf(-1);
+        }
         for (int i = fill.cursor; i < fill.handles.size(); i++) {
             if (fill.fullBlocks.get(i) == blocks) {
                 fill.cursor = i + 1;

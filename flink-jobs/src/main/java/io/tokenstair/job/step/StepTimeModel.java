@@ -72,6 +72,8 @@ public final class StepTimeModel {
     private static final double LEAST_BAND = 0.01;
     private static final double NEW_ROW_CLIP = 0.6;
     private static final int NEW_ROW_STEPS = 8;
+    /** Another graph mode than the usual one is no noise: its first steps may take this much more, relative to the usual one. */
+    private static final double NEW_MODE_CLIP = 9;
     /** A first step of a size may compile or capture something: it counts for little. */
     private static final double FIRST_STEP_SHARE = 0.1;
 
@@ -169,6 +171,16 @@ public final class StepTimeModel {
     /** True once the terms of prompts mean something: a collector may attach to an engine that decodes only. */
     public static boolean isWarmForPrompts(State state) {
         return state.promptSteps >= PROMPT_WARM_STEPS;
+    }
+
+    /** True once steps of a graph mode are expected by what was learnt in that mode. */
+    static boolean isWarmFor(State state, GraphMode mode) {
+        double[] table = state.tables[mode.ordinal()];
+        double steps = 0;
+        for (int row = 0; row < table.length && steps < WARM_STEPS; row += FIELDS) {
+            steps += table[row + STEPS];
+        }
+        return steps >= WARM_STEPS;
     }
 
     // ---- predicting
@@ -284,14 +296,20 @@ public final class StepTimeModel {
         boolean isNew = table[row + OWN_WEIGHT] == 0;
         double observed = Math.max(stepNanos, leastNanos);
         double share = 1;
+        boolean ofModeOnly = false;
         if (isWarm(state) && (decodeOnly || isWarmForPrompts(state))) {
             double predicted = predictNanos(state, load);
             double error = (observed - predicted) / predicted;
+            boolean unseenMode = decodeOnly && !isWarmFor(state, load.graphMode()) && mostSeen(state) != mode;
             double believed = decodeOnly ? decodeError(state, table, row, error) : promptError(state, error);
+            if (unseenMode && state.relearnSteps == 0) {
+                believed = StrictMath.max(-NEW_ROW_CLIP, StrictMath.min(NEW_MODE_CLIP, error));
+                ofModeOnly = true;
+            }
             observed = predicted * (1 + believed);
             share = isNew ? FIRST_STEP_SHARE : 1;
         }
-        add(state, load, table, row, observed, share);
+        add(state, load, table, row, observed, share, ofModeOnly);
         state.steps++;
         state.publishCredit =
                 Math.max(state.publishCredit, Math.min(PUBLISH_BURST * PUBLISH_COST, state.publishCredit + 1));
@@ -425,7 +443,9 @@ public final class StepTimeModel {
         table[row + RUN] = 0;
     }
 
-    private static void add(State state, StepLoad load, double[] table, int row, double observed, double share) {
+    /** Adds a step to what its row remembers and, unless it is known to tell of its graph mode only, to the equations. */
+    private static void add(
+            State state, StepLoad load, double[] table, int row, double observed, double share, boolean ofModeOnly) {
         double relative = 1 / StrictMath.max(observed, MIN_NANOS);
         double weight = share * relative * relative;
         double[] x = {
@@ -436,8 +456,8 @@ public final class StepTimeModel {
             load.promptPairs() / SCALE[4]
         };
         state.scale /= FORGET;
-        double shared = weight * state.scale;
-        state.weights += share * state.scale;
+        double shared = ofModeOnly ? 0 : weight * state.scale;
+        state.weights += ofModeOnly ? 0 : share * state.scale;
         for (int i = 0; i < TERMS; i++) {
             for (int j = 0; j < TERMS; j++) {
                 state.gram[i * TERMS + j] += shared * x[i] * x[j];

@@ -122,6 +122,8 @@ final class TokenJudge {
             judged.graphFellBack = load.promptTokens() == 0 || graphMode == GraphMode.EAGER
                     ? graphMode.fallsBackFrom(GraphMode.ofOrdinal(snapshot.usualGraphMode))
                     : false;
+            judged.graphCold =
+                    judged.graphFellBack && load.promptTokens() == 0 && !StepTimeModel.isWarmFor(state.model, graphMode);
             if (state.residualWindow.size() >= SPREAD_STEPS) {
                 judged.spreadNanos = SLOW_DEVIATIONS * state.residualWindow.medianAbsoluteDeviation();
             }
@@ -248,6 +250,7 @@ final class TokenJudge {
             sequence.graphNanos += judged.graphNanos;
             if (judged.graphFellBack) {
                 sequence.graphFellBack = true;
+                sequence.graphCold |= judged.graphCold;
                 sequence.graphMode = String.valueOf(judged.load.graphMode().modeName());
                 sequence.graphEventId = judged.eventId;
             }
@@ -342,6 +345,7 @@ final class TokenJudge {
         sequence.contextNanos = 0;
         sequence.graphNanos = 0;
         sequence.graphFellBack = false;
+        sequence.graphCold = false;
         sequence.ownPrefillNanos = 0;
         sequence.otherPrefillNanos = 0;
         sequence.ownRecomputeNanos = 0;
@@ -451,6 +455,11 @@ final class TokenJudge {
             assign(Part.RECOMPUTE_OTHER, remaining);
             remaining = 0;
         }
+        if (sequence.graphCold && remaining > 0) {
+            // The mode is in the step record; what it costs cannot be known before some steps ran in it.
+            assign(Part.GRAPH, remaining);
+            remaining = 0;
+        }
         assign(Part.UNEXPLAINED, remaining);
 
         if (hostCovered) {
@@ -502,7 +511,7 @@ final class TokenJudge {
                         + sequence.ownRecomputeTokens
                         + sequence.otherRecomputeTokens
                 > 0;
-        if (!warm || (prompts && !promptsKnown)) {
+        if (!warm || sequence.graphCold || (prompts && !promptsKnown)) {
             return 0;
         }
         boolean anomaly = (double) (gap - expected) / tokens > limit(judged, work(judged, sequence, tokenIndex));
@@ -751,6 +760,7 @@ final class TokenJudge {
                 sequence.preemptedEventId.isEmpty() || sequence.preemptedByItself
                         ? Confidence.CONSISTENT_WITH
                         : Confidence.ESTABLISHED;
+            case KERNEL_FALLBACK -> sequence.graphCold ? Confidence.CONSISTENT_WITH : Confidence.ESTABLISHED;
             case PREFILL_INTERFERENCE, RECOMPUTE -> promptsKnown ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH;
             default -> Confidence.ESTABLISHED;
         };
@@ -767,6 +777,8 @@ final class TokenJudge {
                             ? "it was computed again, but no preemption record came"
                             : "preemption record; it ran out of blocks by its own allocation, the culprit is the largest other holder";
                 case HOST_GAP -> "step records bracket the time; nothing says what the engine did in it";
+                case KERNEL_FALLBACK ->
+                    "graph mode in the step record; the model has seen too few steps of that mode to say what they take";
                 case BATCH_GROWTH, CONTEXT_GROWTH -> "the model of this engine explains it; no record of a mechanism";
                 default -> promptsKnown ? "the parts are close" : "the model is still cold";
             };
