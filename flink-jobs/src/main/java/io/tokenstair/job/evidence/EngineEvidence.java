@@ -176,6 +176,16 @@ public class EngineEvidence {
         return evidence.isMoreThan((endNanos - previousNanos) / NEGLIGIBLE) ? evidence : null;
     }
 
+    /** A step was scheduled and has run. To be asked before what its sequences waited for. */
+    public void stepped(long scheduledNanos, long endNanos, ClockShift.Ways ways) {
+        transfers.stepped(scheduledNanos, endNanos, ways);
+    }
+
+    /** Whether KV blocks of a request were on their way at a reading of the engine's clock. */
+    public boolean isLoading(String engineRequestId, long atNanos, ClockShift.Ways ways) {
+        return transfers.isUnderWay(engineRequestId, atNanos, ways);
+    }
+
     /** Forgets what only a step that ended there, or an earlier one, could ask for. */
     public void stepDone(long endNanos, ClockShift.Ways ways) {
         if (!stalls.stalls.isEmpty()) {

@@ -19,12 +19,19 @@ public class TransferRecords {
         public long endNanos;
         public String eventId = "";
         public @Nullable String peer;
+        /** Whether a step has been seen that it could have missed. */
+        public boolean settled;
+        /** Where the step ended that was scheduled before the load was there, by the engine's clock; {@link Long#MIN_VALUE}: none was. */
+        public long missedUntilNanos = Long.MIN_VALUE;
 
         /** For Flink's serializer. */
         public Transfer() {}
     }
 
     public List<Transfer> transfers = new ArrayList<>();
+
+    /** How many of them are not settled. */
+    public int openCount;
 
     /** For Flink's serializer. */
     public TransferRecords() {}
@@ -52,14 +59,52 @@ public class TransferRecords {
                     && earlier.remote == transfer.remote
                     && earlier.engineRequestId.equals(transfer.engineRequestId)
                     && earlier.clockId.equals(clockId)) {
-                transfers.remove(i);
+                remove(i);
                 break;
             }
         }
         if (transfers.size() == KEPT) {
-            transfers.remove(0);
+            remove(0);
         }
         transfers.add(transfer);
+        openCount++;
+    }
+
+    private void remove(int i) {
+        openCount -= transfers.remove(i).settled ? 0 : 1;
+    }
+
+    /** A step was scheduled and has run: whose load ended in between had missed it, and waited for its end too. */
+    void stepped(long scheduledNanos, long endNanos, ClockShift.Ways ways) {
+        if (openCount == 0) {
+            return;
+        }
+        for (Transfer transfer : transfers) {
+            ClockShift shift = transfer.settled ? null : ways.toEngine(transfer.clockId, endNanos);
+            if (shift == null || transfer.endNanos + shift.addNanos() > endNanos) {
+                continue;
+            }
+            transfer.settled = true;
+            openCount--;
+            if (transfer.endNanos + shift.addNanos() > scheduledNanos) {
+                transfer.missedUntilNanos = endNanos;
+            }
+        }
+    }
+
+    /** Whether a load of a request was under way at a reading of the engine's clock. */
+    boolean isUnderWay(String engineRequestId, long atNanos, ClockShift.Ways ways) {
+        for (Transfer transfer : transfers) {
+            if (transfer.engineRequestId.equals(engineRequestId)) {
+                ClockShift shift = ways.toEngine(transfer.clockId, atNanos);
+                if (shift != null
+                        && transfer.startNanos + shift.addNanos() <= atNanos
+                        && atNanos < transfer.endNanos + shift.addNanos()) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /** What loads of a request cover of its wait {@code [from, to)}; null when they cover nothing of it. */
@@ -79,7 +124,7 @@ public class TransferRecords {
             if (end - start <= shift.boundNanos()) {
                 continue;
             }
-            long added = covered.add(start, end);
+            long added = covered.add(start, Math.max(end, Math.min(to, transfer.missedUntilNanos)));
             wait = wait == null ? new TransferWait() : wait;
             wait.add(transfer.remote ? added : 0, transfer.remote ? 0 : added, transfer.eventId, transfer.peer);
         }
@@ -89,7 +134,11 @@ public class TransferRecords {
     /** Forgets the loads of a request that has ended. */
     public void forget(String engineRequestId) {
         if (!transfers.isEmpty()) {
-            transfers.removeIf(transfer -> transfer.engineRequestId.equals(engineRequestId));
+            for (int i = transfers.size() - 1; i >= 0; i--) {
+                if (transfers.get(i).engineRequestId.equals(engineRequestId)) {
+                    remove(i);
+                }
+            }
         }
     }
 }

@@ -64,6 +64,11 @@ public class EngineState {
     public long budgetUsedNanos;
     public long seatLimitNanos;
     public long blocksShortNanos;
+    /** Number of the last step that took a sequence's blocks; null before the first. */
+    public @Nullable Long lastPreemptionStepId;
+    /** True once a prompt was let in though not all of it fitted: this engine asks for room for the first chunk only. */
+    public boolean admitsByChunk;
+
     public long kvEvents;
     public boolean kvReported;
     public @Nullable PrefillStep lastPrefill;

@@ -436,6 +436,7 @@ public final class EngineTimeline {
         sequence.running = false;
         sequence.preemptedEventId = header.eventId();
         sequence.preemptedStepId = preempted.stepId();
+        state.lastPreemptionStepId = preempted.stepId();
         // What it had computed is what its rows said, where the record does not say it itself.
         Long discarded = preempted.discardedTokens() != null
                 ? preempted.discardedTokens()
@@ -974,23 +975,81 @@ public final class EngineTimeline {
             state.seatLimitNanos += judged.intervalNanos;
             return;
         }
-        if (step.kvUsedBlocksCount() == null || step.kvTotalBlocksCount() == null || state.blockSizeTokens <= 0) {
-            return;
-        }
-        long smallest = Long.MAX_VALUE;
-        for (int i = 0; i < state.waiting.size() && i < 64; i++) {
-            SequenceState sequence = state.sequences.get(state.waiting.get(i));
-            if (sequence != null && sequence.promptTokens != null) {
-                smallest = Math.min(smallest, sequence.promptTokens);
-            }
-        }
-        if (smallest == Long.MAX_VALUE) {
-            return;
-        }
-        long wanted = state.tokenBudgetTokens == null ? smallest : Math.min(smallest, state.tokenBudgetTokens);
-        long freeTokens = (step.kvTotalBlocksCount() - step.kvUsedBlocksCount()) * state.blockSizeTokens;
-        if (freeTokens < wanted) {
+        if (isShortOfBlocks(judged, step)) {
             state.blocksShortNanos += judged.intervalNanos;
+        }
+    }
+
+    /**
+     * Whether those who wait do so for KV blocks, a seat being free: a running sequence lost its blocks in this step, or the head of the queue
+     * does not fit. It does not fit where not even its first chunk does, or where it was left waiting though the step had tokens
+     * left and its whole prompt does not, unless this engine lets prompts in of which only the first chunk fits.
+     */
+    private boolean isShortOfBlocks(JudgedStep judged, StepCompleted step) {
+        Long used = step.kvUsedBlocksCount();
+        Long total = step.kvTotalBlocksCount();
+        if (state.lastPreemptionStepId != null && state.lastPreemptionStepId == step.stepId()) {
+            return true;
+        }
+        SequenceState head = headOfQueue(judged);
+        if (used == null || total == null || state.blockSizeTokens <= 0 || head == null) {
+            return false;
+        }
+        long prompt = promptTokens(head);
+        long freeTokens = (total - used) * state.blockSizeTokens;
+        long chunk = state.tokenBudgetTokens == null ? prompt : Math.min(prompt, state.tokenBudgetTokens);
+        if (freeTokens < chunk) {
+            return true;
+        }
+        boolean tokensLeft = state.tokenBudgetTokens == null
+                || judged.load.promptTokens() + judged.decodeSequences < state.tokenBudgetTokens;
+        return tokensLeft && !state.admitsByChunk && freeTokens < prompt;
+    }
+
+    private static long promptTokens(SequenceState sequence) {
+        long prompt = sequence.promptTokens == null ? 0 : sequence.promptTokens;
+        Long lost = sequence.preempted ? sequence.discardedTokens : null;
+        return lost == null ? prompt : Math.max(prompt, lost);
+    }
+
+    /**
+     * Who comes next of those who were there when the step was scheduled, and were not in it: the most urgent, those first that lost
+     * their blocks, then as they came. Who waits for blocks on their way holds nobody up. Null when there is none.
+     */
+    private @Nullable SequenceState headOfQueue(JudgedStep judged) {
+        SequenceState head = null;
+        for (int i = 0; i < state.preemptedHandles.size() && i < OVERTAKEN; i++) {
+            SequenceState sequence = state.sequences.get(state.preemptedHandles.get(i));
+            head = sequence != null && waits(sequence, judged) ? before(head, sequence) : head;
+        }
+        for (int i = 0; i < state.waiting.size() && i < OVERTAKEN; i++) {
+            SequenceState sequence = state.sequences.get(state.waiting.get(i));
+            boolean there = sequence != null && sequence.lastNanos <= judged.beginNanos && waits(sequence, judged);
+            head = there ? before(head, sequence) : head;
+        }
+        return head;
+    }
+
+    private boolean waits(SequenceState sequence, JudgedStep judged) {
+        return promptTokens(sequence) > 0
+                && sequence.ownUntilNanos != judged.endNanos
+                && !judge.isLoading(sequence, judged.beginNanos);
+    }
+
+    private static SequenceState before(@Nullable SequenceState head, SequenceState other) {
+        return head == null || (head.priority != null && other.priority != null && other.priority < head.priority)
+                ? other
+                : head;
+    }
+
+    /** Learns from a prompt that was let in whether this engine asks for room for all of it: it does not where the rest does not fit. */
+    private void admitted(StepCompleted step, SequenceState sequence, int contextTokens) {
+        Long used = step.kvUsedBlocksCount();
+        Long total = step.kvTotalBlocksCount();
+        if (used != null && total != null && sequence.promptTokens != null && state.blockSizeTokens > 0) {
+            long blocks = (sequence.promptTokens + state.blockSizeTokens - 1) / state.blockSizeTokens
+                    - (contextTokens + state.blockSizeTokens - 1) / state.blockSizeTokens;
+            state.admitsByChunk |= blocks > total - used;
         }
     }
 
@@ -1021,6 +1080,7 @@ public final class EngineTimeline {
             state.preemptedHandles.remove(Integer.valueOf(sequence.handle));
             overtakes(header, step, sequence);
             if (sequence.startOrder == null) {
+                admitted(step, sequence, rows.contextTokens(i));
                 sequence.startOrder = state.startedCount++;
                 sequence.startStep = state.steps;
                 if (sequence.promptTokens != null && state.residentWindow.size() > 0) {

@@ -48,6 +48,7 @@ final class RecordedEvidence {
     // ---- the step
 
     void step(JudgedStep judged) {
+        state.evidence.stepped(judged.beginNanos, judged.endNanos, ways);
         long expected = judged.warm
                 ? StrictMath.round(judged.expectedNanos)
                 : judged.referenceKnown ? judged.referenceNanos : 0;
@@ -59,6 +60,11 @@ final class RecordedEvidence {
                 expected,
                 StrictMath.round(judged.spreadNanos),
                 ways);
+    }
+
+    /** Whether KV blocks of a sequence were on their way at a reading of the engine's clock. */
+    boolean isLoading(SequenceState sequence, long atNanos) {
+        return state.evidence.isLoading(sequence.name.engineRequestId, atNanos, ways);
     }
 
     void done(JudgedStep judged) {

@@ -295,6 +295,11 @@ final class TokenJudge {
         }
     }
 
+    /** Whether KV blocks of a sequence were on their way at a reading of the engine's clock. */
+    boolean isLoading(SequenceState sequence, long atNanos) {
+        return records.isLoading(sequence, atNanos);
+    }
+
     /** Learns from the step after everything in it has been judged. */
     void learn(JudgedStep judged) {
         records.done(judged);

@@ -317,6 +317,38 @@ class EngineTimelineTest {
         assertThat(engine.told().token("late", 0).cause()).isEqualTo(Cause.SEAT_LIMIT);
     }
 
+    /** Requests wait behind a prompt whose first chunk fits while all of it does not; the step has tokens left. */
+    private static EngineScript behindALongPrompt(EngineScript engine) {
+        engine.kvBlocks(9_960, 10_000).queue("long", 1_000).queue("late", 64);
+        for (int i = 0; i < 50; i++) {
+            engine.step().decode("a", "b").counts(2, 2).run();
+        }
+        engine.kvBlocks(9_900, 10_000);
+        engine.step().decode("a", "b").prefill("long", 500).prefill("late", 10).run();
+        return engine.step()
+                .decode("a", "b")
+                .prefill("long", 400)
+                .prefill("late", 54)
+                .run();
+    }
+
+    @Test
+    void waitedForBlocksBehindAPromptThatDoesNotFitAsAWhole() {
+        EngineScript engine = behindALongPrompt(warm(new EngineScript().configured(512L, 8)));
+
+        assertThat(engine.told().token("late", 0).cause()).isEqualTo(Cause.KV_PRESSURE);
+    }
+
+    @Test
+    void didNotWaitForBlocksWhereTheFirstChunkIsEnough() {
+        EngineScript engine = warm(new EngineScript().configured(512L, 8));
+        engine.kvBlocks(9_970, 10_000).queue("early", 900);
+        engine.step().decode("a", "b").prefill("early", 400).run();
+        behindALongPrompt(engine);
+
+        assertThat(engine.told().token("late", 0).cause()).isEqualTo(Cause.QUEUE_WAIT);
+    }
+
     @Test
     void waitedForBlocksWithASeatFree() {
         EngineScript engine = warm(new EngineScript().configured(2_048L, 8).kvBlocks(9_998, 10_000));
