@@ -136,8 +136,11 @@ public class EngineHistory {
         return null;
     }
 
-    /** What came before a cause that shows at a step: nearest first. */
-    public List<Note> before(Cause cause, long step) {
+    /**
+     * What came before a cause that shows at a step: nearest first. A preemption is told of the culprit only, however long ago it was:
+     * a sequence may wait for its blocks for hundreds of steps.
+     */
+    public List<Note> before(Cause cause, @Nullable String culprit, long step) {
         List<Note> chain = new ArrayList<>();
         Set<NoteKind> wanted = NoteKind.before(cause);
         long at = step;
@@ -145,12 +148,10 @@ public class EngineHistory {
             Note nearest = null;
             for (int i = notes.size() - 1; i >= 0; i--) {
                 Note note = notes.get(i);
-                boolean bulk = note.kind() != NoteKind.EVICTED || note.amount >= BULK_BLOCKS;
                 if (wanted.contains(note.kind())
-                        && bulk
                         && note.step <= at
-                        && at - note.step <= LOOK_BACK_STEPS
-                        && !chain.contains(note)) {
+                        && !chain.contains(note)
+                        && tellsOf(note, culprit, at - note.step)) {
                     nearest = note;
                     break;
                 }
@@ -163,5 +164,13 @@ public class EngineHistory {
             wanted = nearest.kind().before();
         }
         return chain;
+    }
+
+    private static boolean tellsOf(Note note, @Nullable String culprit, long stepsBefore) {
+        return switch (note.kind()) {
+            case PREEMPTED -> note.requestId.equals(culprit);
+            case EVICTED -> note.amount >= BULK_BLOCKS && stepsBefore <= LOOK_BACK_STEPS;
+            case CONTEXT_JUMPED, FELL_BACK, BATCH_SWUNG -> stepsBefore <= LOOK_BACK_STEPS;
+        };
     }
 }

@@ -1024,8 +1024,9 @@ public final class EngineTimeline {
         }
         for (int i = 0; i < state.waiting.size() && i < OVERTAKEN; i++) {
             SequenceState sequence = state.sequences.get(state.waiting.get(i));
-            boolean there = sequence != null && sequence.lastNanos <= judged.beginNanos && waits(sequence, judged);
-            head = there ? before(head, sequence) : head;
+            if (sequence != null && sequence.lastNanos <= judged.beginNanos && waits(sequence, judged)) {
+                head = before(head, sequence);
+            }
         }
         return head;
     }

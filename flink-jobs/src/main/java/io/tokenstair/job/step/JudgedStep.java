@@ -37,6 +37,7 @@ final class JudgedStep {
     boolean graphFellBack;
     /** It fell back to a mode of which the model has hardly seen a step: what it expects says nothing. */
     boolean graphCold;
+
     double spreadNanos;
     /** Time that engine core and worker stood ready without a core, together; NaN where no core record covers the step. */
     double coreWaitNanos = Double.NaN;

@@ -130,7 +130,7 @@ final class Narrative {
 
     /** Walks back from the cause to what came before it: time order and kind, not proof; so the words say no more than "before". */
     private void before(Cause cause, EngineState state) {
-        List<Note> notes = state.history.before(cause, state.steps);
+        List<Note> notes = state.history.before(cause, slow.culpritRequestId, state.steps);
         for (Note note : notes) {
             long steps = state.steps - note.step;
             String at = clockSeconds(note.stampNanos);

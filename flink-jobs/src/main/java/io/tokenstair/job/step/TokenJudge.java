@@ -122,8 +122,9 @@ final class TokenJudge {
             judged.graphFellBack = load.promptTokens() == 0 || graphMode == GraphMode.EAGER
                     ? graphMode.fallsBackFrom(GraphMode.ofOrdinal(snapshot.usualGraphMode))
                     : false;
-            judged.graphCold =
-                    judged.graphFellBack && load.promptTokens() == 0 && !StepTimeModel.isWarmFor(state.model, graphMode);
+            judged.graphCold = judged.graphFellBack
+                    && load.promptTokens() == 0
+                    && !StepTimeModel.isWarmFor(state.model, graphMode);
             if (state.residualWindow.size() >= SPREAD_STEPS) {
                 judged.spreadNanos = SLOW_DEVIATIONS * state.residualWindow.medianAbsoluteDeviation();
             }

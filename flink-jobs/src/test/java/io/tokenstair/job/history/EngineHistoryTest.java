@@ -18,7 +18,7 @@ class EngineHistoryTest {
         history.evicted(127, 3, "evicted-2", 200);
         history.decoded(128, 4, "eager", "eager", 40);
 
-        assertThat(history.before(Cause.KERNEL_FALLBACK, 130))
+        assertThat(history.before(Cause.KERNEL_FALLBACK, null, 130))
                 .extracting(note -> note.kind() + " " + note.eventId + " " + note.amount)
                 .containsExactly(
                         "FELL_BACK eager 40",
@@ -33,16 +33,27 @@ class EngineHistoryTest {
         history.joined(90, 1, "small", "short", 100, 20_000, 16);
         history.evicted(95, 2, "few", 2);
 
-        assertThat(history.before(Cause.PREEMPTION, 100)).isEmpty();
-        assertThat(history.before(Cause.PREFILL_INTERFERENCE, 100)).isEmpty();
+        assertThat(history.before(Cause.PREEMPTION, null, 100)).isEmpty();
+        assertThat(history.before(Cause.PREFILL_INTERFERENCE, null, 100)).isEmpty();
     }
 
     @Test
     void aCauseWithoutParentsHasNoChain() {
         history.joined(99, 1, "joined", "long", 60_000, 20_000, 16);
 
-        assertThat(history.before(Cause.UNRESOLVED_STALL, 100)).isEmpty();
-        assertThat(history.before(Cause.HOST_PAUSE, 100)).isEmpty();
+        assertThat(history.before(Cause.UNRESOLVED_STALL, null, 100)).isEmpty();
+        assertThat(history.before(Cause.HOST_PAUSE, null, 100)).isEmpty();
+    }
+
+    @Test
+    void aPreemptionIsToldOfTheCulpritHoweverLongAgoAndOfNobodyElse() {
+        history.preempted(10, 1, "p1", "culprit");
+        history.preempted(490, 2, "p2", "other");
+
+        assertThat(history.before(Cause.RECOMPUTE, "culprit", 500))
+                .extracting(note -> note.eventId)
+                .containsExactly("p1");
+        assertThat(history.before(Cause.RECOMPUTE, "nobody", 500)).isEmpty();
     }
 
     @Test

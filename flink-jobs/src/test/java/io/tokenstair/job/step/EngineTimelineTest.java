@@ -647,7 +647,8 @@ class EngineTimelineTest {
         assertThat(token.why().chain).anyMatch(sentence -> sentence.contains("graph mode eager; usual is full"));
         assertThat(token.culprit()).isNull();
         assertThat(token.sum()).isEqualTo(token.gap());
-        // The first one is before the mode was learnt: that it ran in the other mode is recorded, what that costs is not known.
+        // The first one is before the mode was learnt: that it ran in the other mode is recorded, what that costs is
+        // not known.
         Token first = told.token("b", 61);
         assertThat(first.cause()).isEqualTo(Cause.KERNEL_FALLBACK);
         assertThat(first.why().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
