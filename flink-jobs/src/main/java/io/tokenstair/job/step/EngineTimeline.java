@@ -538,6 +538,11 @@ public final class EngineTimeline {
     // ---- KV blocks
 
     private void evicted(EventHeader header, KvBlocksEvicted evicted) {
+        if (!evicted.allCleared()
+                && state.blocks.isRepeated(
+                        evicted.batchSequence(), evicted.eventIndex(), false, evicted.blockHashes())) {
+            return;
+        }
         PrefixBlocks.Eviction eviction = new PrefixBlocks.Eviction();
         eviction.eventId = header.eventId();
         Long used = state.kvUsedBlocksCount;
@@ -586,6 +591,9 @@ public final class EngineTimeline {
 
     private void stored(LoggedEvent logged, KvBlocksStored stored) {
         state.kvReported = true;
+        if (state.blocks.isRepeated(stored.batchSequence(), stored.eventIndex(), true, stored.blockHashes())) {
+            return;
+        }
         if (state.blockSizeTokens <= 0 && stored.blockSizeTokens() != null) {
             state.blockSizeTokens = stored.blockSizeTokens();
         }
@@ -780,7 +788,7 @@ public final class EngineTimeline {
                 idle,
                 judged.warm ? judged.expectedNanos : null,
                 judged.referenceKnown ? judged.referenceNanos : null,
-                step.rows().count(),
+                judged.load.sequences(),
                 judged.decodeSequences,
                 judged.load.residentTokens(),
                 judged.prefillTokens,
@@ -908,7 +916,7 @@ public final class EngineTimeline {
         told.previousNanos = judged.endNanos - judged.intervalNanos;
         told.endNanos = judged.endNanos;
         told.stepNanos = judged.stepNanos;
-        told.sequences = step.rows().count();
+        told.sequences = judged.load.sequences();
         told.decodeOnly = judged.load.promptTokens() == 0;
         told.computedTokens = judged.load.promptTokens() + judged.decodeSequences;
         told.recomputeTokens = judged.recomputeTokens;

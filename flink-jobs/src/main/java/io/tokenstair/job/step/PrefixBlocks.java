@@ -11,12 +11,14 @@ import org.jspecify.annotations.Nullable;
  * prefix was computed again. KV events carry no request id; the step that published a message is known by its number, and inside
  * the step sequences are matched to stored runs by how many blocks each of them filled, in schedule order.
  *
- * <p>Bounded: the last {@value #EVICTED} stored and as many evicted hashes, the last {@value #STEPS} steps, the last {@value #MESSAGES} early events.
+ * <p>Bounded: the last {@value #EVICTED} stored and as many evicted hashes, the last {@value #STEPS} steps, the last {@value #MESSAGES} early events,
+ * the last {@value #REPLAYED} messages.
  */
 public class PrefixBlocks {
     static final int EVICTED = 65_536;
     static final int STEPS = 512;
     static final int MESSAGES = 4_096;
+    static final int REPLAYED = 16_384;
 
     /** A block is stored at most this often at once. */
     private static final long COPIES = 1_024;
@@ -81,11 +83,48 @@ public class PrefixBlocks {
 
     public long unattributedBlocks;
 
+    /** What the last messages held, by number, place and kind: a replay may bring them again. */
+    public Map<Long, Integer> messages = new HashMap<>();
+
+    public long[] messageRing = new long[REPLAYED];
+    public int messageNext;
+    public int messageCount;
+
     /** For Flink's serializer. */
     public PrefixBlocks() {}
 
+    /** True when a message with this number was taken before: a replay brought it again. Remembers it otherwise. */
+    boolean isRepeated(@Nullable Long batchSequence, int eventIndex, boolean stored, List<Long> hashes) {
+        if (batchSequence == null) {
+            return false;
+        }
+        long key = 31 * (31 * batchSequence + eventIndex) * 2 + (stored ? 1 : 0);
+        Integer before = messages.put(key, hashes.hashCode());
+        if (before != null) {
+            return before == hashes.hashCode();
+        }
+        if (messageCount == REPLAYED) {
+            messages.remove(messageRing[messageNext]);
+        } else {
+            messageCount++;
+        }
+        messageRing[messageNext] = key;
+        messageNext = (messageNext + 1) % REPLAYED;
+        return false;
+    }
+
+    private void forgetMessages() {
+        messages.clear();
+        messageCount = 0;
+        messageNext = 0;
+    }
+
     /** Remembers what a step filled. */
     public void step(StepFill fill) {
+        if (latest != null && fill.batchSequence >= 0 && fill.batchSequence < latest.batchSequence) {
+            // The engine counts anew: the same number is another message.
+            forgetMessages();
+        }
         if (stepCount == STEPS) {
             steps.remove(stepRing[stepNext]);
         } else {

@@ -80,11 +80,19 @@ final class TokenJudge {
                 }
             }
         }
+        int sequences = rows.count();
+        if (sequences == 0) {
+            // A step of which only sums are recorded: a decode token is a sequence, prompt tokens are of one.
+            decodes = tokens(step.decodeTokens());
+            prefill = tokens(step.prefillTokens());
+            prompt = prefill + tokens(step.recomputeTokens());
+            sequences = decodes + (prompt > 0 ? 1 : 0);
+        }
         GraphMode graphMode = GraphMode.of(step.graphMode());
         int reported = step.paddedBatchCount() == null ? 0 : step.paddedBatchCount();
         StepLoad load = new StepLoad(
-                rows.count(),
-                BatchBucket.paddedCount(rows.count(), decodes, prompt, reported, graphMode),
+                sequences,
+                BatchBucket.paddedCount(sequences, decodes, prompt, reported, graphMode),
                 graphMode,
                 resident,
                 prefill,
@@ -138,6 +146,11 @@ final class TokenJudge {
         cores(judged, step);
         records.step(judged);
         return judged;
+    }
+
+    /** A sum of a step record; absent, negative or impossible ones count as none. */
+    private static int tokens(@Nullable Long sum) {
+        return sum == null || sum < 0 || sum > Integer.MAX_VALUE / 4 ? 0 : sum.intValue();
     }
 
     /** Reads from the core records how long the engine's threads waited for a core, or stalled, during the step. */

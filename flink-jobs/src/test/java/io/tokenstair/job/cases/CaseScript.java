@@ -35,6 +35,7 @@ final class CaseScript {
     static final String CLOCK = "host/mono";
 
     final String name;
+    final String engineId;
     final List<LoggedEvent> events = new ArrayList<>();
     long nowNanos = SECOND;
 
@@ -120,7 +121,13 @@ final class CaseScript {
     }
 
     CaseScript(String name) {
+        this(name, name);
+    }
+
+    /** What another engine of the same case did. */
+    CaseScript(String name, String engineId) {
         this.name = name;
+        this.engineId = engineId;
     }
 
     String id(String request) {
@@ -133,7 +140,7 @@ final class CaseScript {
         budget = tokenBudget;
         seats = maxSequences;
         return engine(new EngineConfigured(
-                name,
+                engineId,
                 0,
                 "vllm",
                 null,
@@ -158,7 +165,16 @@ final class CaseScript {
                 sequences.size() + 1, "cmpl-" + id(request) + "-0-" + String.format("%08x", sequences.size() + 1));
         sequences.put(request, sequence);
         return engine(new RequestQueued(
-                name, 0, sequence.handle, sequence.engineRequestId, null, promptTokens, null, priority));
+                engineId, 0, sequence.handle, sequence.engineRequestId, null, promptTokens, null, priority));
+    }
+
+    /** The id of a request comes again while it is still in use: the engine's own name of this use differs. */
+    CaseScript queuedAgain(String request, String use, long promptTokens) {
+        Sequence sequence = new Sequence(
+                sequences.size() + 1, "cmpl-" + id(request) + "-0-" + String.format("%08x", sequences.size() + 1));
+        sequences.put(use, sequence);
+        return engine(new RequestQueued(
+                engineId, 0, sequence.handle, sequence.engineRequestId, null, promptTokens, null, null));
     }
 
     /** The engine's own name of a request. */
@@ -217,7 +233,7 @@ final class CaseScript {
         }
         String mode = decodes == 0 ? "prefill" : prefill + recompute == 0 ? "decode" : "mixed";
         return engine(new StepCompleted(
-                name,
+                engineId,
                 0,
                 stepId++,
                 start,
@@ -267,7 +283,7 @@ final class CaseScript {
         Sequence sequence = sequence(victim);
         sequence.resumes = true;
         return engine(new RequestPreempted(
-                name,
+                engineId,
                 0,
                 sequence.engineRequestId,
                 stepId,
@@ -282,7 +298,7 @@ final class CaseScript {
     CaseScript finished(String request, String reason) {
         Sequence sequence = sequence(request);
         return engine(
-                new RequestFinished(name, 0, sequence.engineRequestId, reason, (long) sequence.tokens, stepId - 1));
+                new RequestFinished(engineId, 0, sequence.engineRequestId, reason, (long) sequence.tokens, stepId - 1));
     }
 
     int tokens(String request) {
@@ -295,7 +311,7 @@ final class CaseScript {
 
     /** An event of the engine's collector, now. */
     CaseScript engine(Event event) {
-        return add(name + "/engine", CLOCK, nowNanos, event);
+        return add(engineId + "/engine", CLOCK, nowNanos, event);
     }
 
     // ---- observers

@@ -8,7 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.cause.Part;
+import io.tokenstair.event.Chunk;
+import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.DeviceSampled;
 import io.tokenstair.event.Finish;
 import io.tokenstair.event.HostPaused;
@@ -75,7 +78,12 @@ final class OperatorCases {
                 engineIdle(),
                 seatBoundByMetrics(),
                 cacheBoundByMetrics(),
-                usageAlwaysZero());
+                usageAlwaysZero(),
+                firstChunkBeforeTheSending(),
+                twoUsesOfOneIdAtOnce(),
+                prefillAndDecodeEngine(),
+                cacheEventsLostAndReplayed(),
+                hugeId());
     }
 
     // ---- prefill against decode
@@ -933,5 +941,151 @@ final class OperatorCases {
                     .idle(SECOND);
         }
         return new Case(s, r -> r.never("KV_PRESSURE", "SEAT_LIMIT", "PREFIX_HIT_COLLAPSE"));
+    }
+
+    // ---- clocks and identity
+
+    /** The first chunk is stamped by a time that another host measured: the second seems to come before it. */
+    private static Case firstChunkBeforeTheSending() {
+        CaseScript s = new CaseScript("c28");
+        s.received("client", "R", s.nowNanos).idle(50 * MS);
+        for (int i = 0; i < 60; i++) {
+            s.idle(about(20 * MS, i));
+            long stamped = s.nowNanos + (i == 0 ? 45 * MS : 0);
+            s.add(
+                    "c28/client",
+                    CaseScript.CLOCK,
+                    s.nowNanos,
+                    new ChunkDelivered(
+                            "client",
+                            s.id("R"),
+                            List.of(new Chunk(
+                                    0, i, i, 1, 200, stamped, i == 59 ? Finish.LENGTH : Finish.NONE, null, null))));
+        }
+        s.completed("client", "R", "complete", s.nowNanos + 2 * MS);
+        return new Case(s, r -> {
+            RequestAnalysis request = r.request("R");
+            assertThat(request.invalidStamps()).isPositive();
+            assertThat(request.tokenCount()).isEqualTo(60);
+            assertThat(request.tpotNanos()).isBetween(18 * MS, 22 * MS);
+            assertThat(r.token("R", 1).gapNanos()).isNull();
+            assertThat(r.tokens())
+                    .extracting(TokenAnalysis::gapNanos)
+                    .allSatisfy(gap -> assertThat(gap == null || gap > 0).isTrue());
+            r.never("OUTPUT_STALL", "NETWORK", "UNRESOLVED_STALL", "HOST_GAP");
+        });
+    }
+
+    private static Case twoUsesOfOneIdAtOnce() {
+        CaseScript s = new CaseScript("c30").configured(2048L, 16, null);
+        s.received("client", "R", s.nowNanos).queued("R", 32).step(30 * MS, Row.prompt("R", 32));
+        s.decode(20, 20 * MS, "R");
+        // The same id again while the first still runs; the engine tells them apart by a suffix of its own.
+        s.received("client", "R", s.nowNanos).queuedAgain("R", "R#2", 64);
+        s.step(35 * MS, Row.decode("R"), Row.prompt("R#2", 64)).decode(30, 20 * MS, "R", "R#2");
+        s.finished("R", "stop").decode(25, 20 * MS, "R#2").finished("R#2", "length");
+        return new Case(s, r -> {
+            assertThat(r.requests()).extracting(RequestAnalysis::requestId).containsOnly("c30-R");
+            assertThat(r.requests()).extracting(RequestAnalysis::lifetime).containsExactlyInAnyOrder(0, 1);
+            assertThat(r.requests()).extracting(RequestAnalysis::tokenCount).containsExactlyInAnyOrder(52L, 56L);
+            assertThat(r.tokens())
+                    .extracting(token -> token.lifetime() + "/" + token.tokenIndex())
+                    .doesNotHaveDuplicates();
+            assertThat(r.tokens())
+                    .allSatisfy(token -> assertThat(token.gapNanos())
+                            .satisfiesAnyOf(
+                                    g -> assertThat(g).isNull(),
+                                    g -> assertThat(g).isPositive()));
+            r.never("UNRESOLVED_STALL", "PREEMPTION");
+        });
+    }
+
+    private static Case prefillAndDecodeEngine() {
+        CaseScript s = new CaseScript("c30b").configured(2048L, 16, null);
+        CaseScript prefill = new CaseScript("c30b", "c30b/prefill").configured(8192L, 16, null);
+        s.received("client", "R", s.nowNanos);
+        prefill.queued("R", 4_000).step(400 * MS, Row.prompt("R", 4_000)).finished("R", "length");
+        s.idle(prefill.nowNanos - s.nowNanos + 5 * MS).queued("R", 4_000);
+        s.step(22 * MS, Row.prompt("R", 1).cached(3_999))
+                .decode(60, 20 * MS, "R")
+                .finished("R", "stop");
+        s.completed("client", "R", "complete", s.nowNanos + MS);
+        s.events.addAll(prefill.events);
+        return new Case(s, r -> {
+            assertThat(r.requests()).hasSize(1);
+            assertThat(r.request("R").engines()).containsExactly("c30b/prefill", "c30b");
+            assertThat(r.request("R").lifetime()).isZero();
+            assertThat(r.request("R").tokenCount()).isEqualTo(61);
+            assertThat(r.tokens()).extracting(TokenAnalysis::tokenIndex).doesNotHaveDuplicates();
+            r.never("PREEMPTION", "RECOMPUTE");
+        });
+    }
+
+    /** Numbers 1 to 9 and 12 arrive, 10 and 11 are replayed late, and some of all come again. */
+    private static Case cacheEventsLostAndReplayed() {
+        CaseScript s = new CaseScript("c39").configured(8192L, 16, null);
+        for (long batch = 1; batch <= 12; batch++) {
+            String request = "t" + batch;
+            s.queued(request, 1_600);
+            s.kvBatch = batch;
+            s.step(200 * MS, Row.prompt(request, 1_600)).kvBatch = null;
+            if (batch != 10 && batch != 11) {
+                s.engine(blocks(batch));
+            }
+            s.decode(20, 20 * MS, request).finished(request, "stop");
+        }
+        for (long batch : new long[] {10, 11, 9, 10, 11, 12, 3}) {
+            s.engine(blocks(batch));
+        }
+        // A prefix that was replayed late and never evicted is found, one that was evicted is computed again once.
+        s.engine(new KvBlocksEvicted("c39", 0, 13L, null, 0, "GPU", hashes(10), false, null));
+        s.queued("again", 1_600).kvBatch = 14L;
+        s.step(200 * MS, Row.prompt("again", 1_600)).kvBatch = null;
+        KvBlocksStored stored = new KvBlocksStored("c39", 0, 14L, null, 0, "GPU", hashes(10), null, 16, 1_600L);
+        s.engine(stored).engine(stored).decode(20, 20 * MS, "again").finished("again", "stop");
+        return new Case(s, r -> {
+            for (int batch = 1; batch <= 12; batch++) {
+                assertThat(r.request("t" + batch).requestCauses())
+                        .as("t" + batch)
+                        .doesNotContain("PREFIX_HIT_COLLAPSE");
+            }
+            assertThat(r.request("again").requestCauses()).containsOnlyOnce("PREFIX_HIT_COLLAPSE");
+            assertThat(r.findings("PREFIX_HIT_COLLAPSE")).hasSize(1);
+            assertThat(r.finding("PREFIX_HIT_COLLAPSE").narrative()).contains("1600 of its 1600 prompt tokens");
+            r.never("KV_PRESSURE", "PREEMPTION", "RECOMPUTE");
+        });
+    }
+
+    private static List<Long> hashes(long batch) {
+        List<Long> hashes = new ArrayList<>();
+        for (long i = 0; i < 100; i++) {
+            hashes.add(39_000_000 + 1_000 * batch + i);
+        }
+        return hashes;
+    }
+
+    private static KvBlocksStored blocks(long batch) {
+        return new KvBlocksStored("c39", 0, batch, null, 0, "GPU", hashes(batch), null, 16, 1_600L);
+    }
+
+    /** As long as an id may be, with control characters in it; longer ones are refused where events are written. */
+    private static Case hugeId() {
+        CaseScript s = new CaseScript("c40").configured(2048L, 16, null);
+        String huge = "R\u0007\n\"" + "x".repeat(200);
+        s.received("client", huge, s.nowNanos).queued(huge, 32).step(30 * MS, Row.prompt(huge, 32));
+        s.chunk("client", huge, 0, 1, s.nowNanos + MS, Finish.NONE);
+        for (int i = 1; i < 50; i++) {
+            s.step(about(20 * MS, i), Row.decode(huge));
+            s.chunk("client", huge, i, 1, s.nowNanos + MS, i == 49 ? Finish.LENGTH : Finish.NONE);
+        }
+        s.finished(huge, "length").completed("client", huge, "complete", s.nowNanos + 2 * MS);
+        return new Case(s, r -> {
+            assertThat(r.requests()).hasSize(1);
+            RequestAnalysis request = r.requests().get(0);
+            assertThat(request.requestId()).isEqualTo(s.id(huge));
+            assertThat(request.tokenCount()).isEqualTo(50);
+            assertThat(request.ttftNanos()).isBetween(30 * MS, 32 * MS);
+            assertThat(r.tokens()).hasSize(50);
+        });
     }
 }

@@ -1,5 +1,7 @@
 package io.tokenstair.job.cases;
 
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
@@ -63,6 +65,13 @@ class OperatorCasesIT {
     @MethodSource("cases")
     void theCauseIsFoundAndNoneThatMustNotBe(OperatorCases.Case each) {
         each.answer().accept(results.of(each.name()));
+    }
+
+    @Test
+    void anIdOfAMegabyteIsRefusedWithAShortReason() throws Exception {
+        CaseScript script = new CaseScript("c40b").received("client", "x".repeat(1 << 20), 0);
+        byte[] written = EventCodec.encode(script.events.get(0));
+        assertThatThrownBy(() -> EventCodec.decode(written)).message().hasSizeLessThan(1_000);
     }
 
     @Test
