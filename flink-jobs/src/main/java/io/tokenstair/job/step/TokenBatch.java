@@ -32,7 +32,7 @@ public class TokenBatch {
     /** Flag: the engine's KV events are reported. */
     public static final int KV_REPORTED = 32;
     /** Flag: records of the engine's device (kernels, stalls, memory, clocks) are reported. */
-    public static final int GPU_REPORTED = 64;
+    public static final int GPU_REPORTED = 256;
 
     /** Flag: the token is slow, and its step's load explains it. */
     public static final int LOAD = 64;

@@ -78,7 +78,7 @@ public final class ExplainJson {
         json.text("culpritRequestId", token.culpritRequestId());
         String slowKind = token.slowKind();
         if (slowKind != null) {
-            json.flag("anomaly", slowKind.equals("anomaly"));
+            json.truth("anomaly", slowKind.equals("anomaly"));
         }
         if (token.confidence() != null) {
             json.beginObject("confidence");

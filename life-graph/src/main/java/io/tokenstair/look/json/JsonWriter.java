@@ -111,6 +111,12 @@ public final class JsonWriter implements AutoCloseable {
         return this;
     }
 
+    /** A truth value that is written also where it is false. */
+    public JsonWriter truth(String name, boolean value) throws IOException {
+        generator.writeBooleanField(name, value);
+        return this;
+    }
+
     /** An array of texts, also when empty. */
     public JsonWriter texts(String name, List<String> values) throws IOException {
         generator.writeArrayFieldStart(name);
