@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one set of sentences that a slow token is explained in. Archives hold the English text, with the ids of its events in brackets at the
@@ -94,7 +96,6 @@ public enum Phrase {
             "{0} steps before, at {1}, the batch had swung between {2} and {3} sequences.",
             "{0} 步之前（{1}），批次在 {2} 与 {3} 个序列之间摆动。");
 
-    private static final Pattern PLACE = Pattern.compile("\\{(\\d)}");
     private static final Pattern IDS = Pattern.compile("(?s)(.*?)( \\[[^\\[\\]]*])?");
     private static final Map<String, String> WORDS = Map.of(
             "another request", "另一个请求",
@@ -107,47 +108,58 @@ public enum Phrase {
             "no record tells where it waited", "没有记录说明它在哪里等待");
     private static final Pattern AND_TOKENS = Pattern.compile(" and (\\d+) computed tokens");
 
-    private final String english;
-    private final String chinese;
+    private final Template english;
+    private final Template chinese;
     private final Pattern pattern;
-    private final int literalCharacters;
 
     Phrase(String english, String chinese) {
-        this.english = english;
-        this.chinese = chinese;
-        StringBuilder regex = new StringBuilder();
-        Matcher place = Pattern.compile("\\{(\\d)}").matcher(english);
-        int at = 0;
-        int literal = 0;
-        while (place.find()) {
-            regex.append(Pattern.quote(english.substring(at, place.start()))).append("(.*?)");
-            literal += place.start() - at;
-            at = place.end();
+        this.english = Template.of(english);
+        this.chinese = Template.of(chinese);
+        this.pattern = this.english.pattern();
+    }
+
+    /** A sentence cut at its values once, since every slow token says several: the words around them, and which value stands between. */
+    private record Template(String text, List<String> words, List<Integer> values) {
+        static Template of(String text) {
+            List<String> words = new ArrayList<>();
+            List<Integer> values = new ArrayList<>();
+            Matcher place = Pattern.compile("\\{(\\d)}").matcher(text);
+            int at = 0;
+            while (place.find()) {
+                words.add(text.substring(at, place.start()));
+                values.add(Integer.valueOf(place.group(1)));
+                at = place.end();
+            }
+            words.add(text.substring(at));
+            return new Template(text, List.copyOf(words), List.copyOf(values));
         }
-        regex.append(Pattern.quote(english.substring(at)));
-        this.literalCharacters = literal + english.length() - at;
-        this.pattern = Pattern.compile(regex.toString(), Pattern.DOTALL);
+
+        String fill(Object... given) {
+            StringBuilder filled = new StringBuilder();
+            for (int i = 0; i < values.size(); i++) {
+                filled.append(words.get(i)).append(given[values.get(i)]);
+            }
+            return filled.append(words.get(values.size())).toString();
+        }
+
+        Pattern pattern() {
+            return Pattern.compile(
+                    words.stream().map(Pattern::quote).collect(Collectors.joining("(.*?)")), Pattern.DOTALL);
+        }
+
+        int wordCharacters() {
+            return words.stream().mapToInt(String::length).sum();
+        }
     }
 
     /** The English sentence with these values. */
     public String say(Object... values) {
-        return fill(english, List.of(values).stream().map(String::valueOf).toList());
+        return english.fill(values);
     }
 
     /** The template in a language; values stand as {@code {0}}, {@code {1}} and so on. */
     public String template(Language language) {
-        return language == Language.ZH ? chinese : english;
-    }
-
-    private static String fill(String template, List<String> values) {
-        StringBuilder text = new StringBuilder();
-        Matcher place = PLACE.matcher(template);
-        int at = 0;
-        while (place.find()) {
-            text.append(template, at, place.start()).append(values.get(Integer.parseInt(place.group(1))));
-            at = place.end();
-        }
-        return text.append(template.substring(at)).toString();
+        return (language == Language.ZH ? chinese : english).text();
     }
 
     /** An English sentence, with the ids at its end, in a language; unchanged where it is none of this set. */
@@ -173,7 +185,7 @@ public enum Phrase {
         for (int i = 1; i <= values.groupCount(); i++) {
             translated.add(word(values.group(i)));
         }
-        return fill(phrase.chinese, translated) + ids;
+        return phrase.chinese.fill(translated.toArray()) + ids;
     }
 
     private static String word(String value) {
@@ -185,19 +197,16 @@ public enum Phrase {
     }
 
     /** The phrase of an English sentence without its ids; null where it is none. The one with most words of its own wins. */
-    @org.jspecify.annotations.Nullable
-    static Phrase of(String text) {
-        Phrase best = null;
-        for (Phrase phrase : BY_LITERALS) {
+    static @Nullable Phrase of(String text) {
+        for (Phrase phrase : BY_WORDS) {
             if (phrase.pattern.matcher(text).matches()) {
-                best = phrase;
-                break;
+                return phrase;
             }
         }
-        return best;
+        return null;
     }
 
-    private static final List<Phrase> BY_LITERALS = List.of(values()).stream()
-            .sorted(Comparator.comparingInt((Phrase phrase) -> -phrase.literalCharacters))
+    private static final List<Phrase> BY_WORDS = List.of(values()).stream()
+            .sorted(Comparator.comparingInt((Phrase phrase) -> -phrase.english.wordCharacters()))
             .toList();
 }

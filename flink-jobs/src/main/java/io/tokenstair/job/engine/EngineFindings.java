@@ -6,6 +6,7 @@ import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.Severity;
 import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.job.finding.Findings;
+import io.tokenstair.narrative.Milliseconds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -230,8 +231,9 @@ public final class EngineFindings {
                 Confidence.ESTABLISHED,
                 "pause or core records over each of them",
                 "The process " + (episode.culprit == null ? "of the engine" : episode.culprit) + " stood still "
-                        + episode.count + " times " + span(episode) + apart + ", for " + millis(episode.leastNanos)
-                        + " to " + millis(episode.mostNanos) + " each"
+                        + episode.count + " times " + span(episode) + apart + ", for "
+                        + Milliseconds.text(episode.leastNanos)
+                        + " to " + Milliseconds.text(episode.mostNanos) + " each"
                         + (episode.growing ? ", each time for longer" : "")
                         + (episode.recordedCause ? "; recorded as " + episode.what : "; no record says why") + ".");
     }
@@ -305,8 +307,8 @@ public final class EngineFindings {
         String compare = String.format(
                 Locale.ROOT,
                 "a step took %s instead of %s (x%.1f)",
-                millis(eagerNanos),
-                millis(usual),
+                Milliseconds.text(eagerNanos),
+                Milliseconds.text(usual),
                 (double) eagerNanos / Math.max(1, usual));
         String told = episode.count == 1
                 ? "From step " + episode.fromStep + " on, with " + sequences + captured
@@ -579,10 +581,6 @@ public final class EngineFindings {
 
     static String times(long count, String what) {
         return count + " " + (count == 1 ? what : what.equals("prefix") ? "prefixes" : what + "s");
-    }
-
-    static String millis(long nanos) {
-        return String.format(Locale.ROOT, "%.1f ms", nanos / 1e6);
     }
 
     static String seconds(long nanos) {

@@ -3,8 +3,8 @@ package io.tokenstair.job.request;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.DeliveryPart;
+import io.tokenstair.narrative.Milliseconds;
 import io.tokenstair.narrative.Phrase;
-import java.util.Locale;
 
 /** Gathers the late tokens of a sequence by cause, and puts each into words. */
 final class LateTokens {
@@ -68,17 +68,18 @@ final class LateTokens {
         };
         String id = token.lateEventId.isEmpty() ? "" : " [" + token.lateEventId + "]";
         if (token.deliveryNanos == null) {
-            return Phrase.LATER_THAN_USUAL.say(token.tokenIndex, observer, millis(token.lateNanos), where) + id;
+            return Phrase.LATER_THAN_USUAL.say(token.tokenIndex, observer, Milliseconds.text(token.lateNanos), where)
+                    + id;
         }
-        String after = millis(token.deliveryNanos);
+        String after = Milliseconds.text(token.deliveryNanos);
         return (sequence.usualDelivery.warm()
                         ? Phrase.AFTER_ITS_STEP_WITH_USUAL.say(
-                                token.tokenIndex, observer, after, millis(token.deliveryNanos - token.lateNanos), where)
+                                token.tokenIndex,
+                                observer,
+                                after,
+                                Milliseconds.text(token.deliveryNanos - token.lateNanos),
+                                where)
                         : Phrase.AFTER_ITS_STEP.say(token.tokenIndex, observer, after, where))
                 + id;
-    }
-
-    private static String millis(long nanos) {
-        return String.format(Locale.ROOT, "%.1f ms", nanos / 1e6);
     }
 }

@@ -6,16 +6,13 @@ import io.tokenstair.job.evidence.Evidence;
 import io.tokenstair.job.evidence.EvidenceKind;
 import io.tokenstair.job.evidence.TransferWait;
 import io.tokenstair.job.history.Note;
+import io.tokenstair.narrative.Milliseconds;
 import io.tokenstair.narrative.Phrase;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Tells a slow token as a chain of plain sentences, each ending in the ids of the events it rests on. Deterministic. */
 final class Narrative {
-    /** Below it, a number of nanoseconds divided by a million has its exact decimal digits in a double. */
-    private static final long EXACT_NANOS = 1_000_000_000_000_000L;
-
     private final SlowToken slow;
     private final long[] parts;
     private final int mask;
@@ -28,12 +25,7 @@ final class Narrative {
 
     /** Nanoseconds as people read them. */
     static String millis(long nanos) {
-        if (nanos < 0 || nanos >= EXACT_NANOS) {
-            return String.format(Locale.ROOT, "%.1f ms", nanos / 1e6);
-        }
-        // The same text as above, at a twentieth of its cost: every slow token has several.
-        long tenths = (nanos + 50_000) / 100_000;
-        return tenths / 10 + "." + tenths % 10 + " ms";
+        return Milliseconds.text(nanos);
     }
 
     private long part(Part part) {
