@@ -16,6 +16,7 @@ import io.tokenstair.event.SequenceRow;
 import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.spelling.NearestName;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
@@ -165,37 +166,8 @@ final class EventLines {
 
     /** The name that a wrong one may have meant, as the end of a message. */
     static String nearest(String name, Set<String> known) {
-        String best = "";
-        int distance = Math.max(2, Math.min(name.length(), 64) / 3) + 1;
-        for (String candidate : known) {
-            int edits = edits(name.toLowerCase(Locale.ROOT), candidate.toLowerCase(Locale.ROOT));
-            if (edits < distance) {
-                distance = edits;
-                best = candidate;
-            }
-        }
-        return best.isEmpty() ? "" : "; did you mean " + best + "?";
-    }
-
-    private static int edits(String a, String b) {
-        if (a.length() > 64) {
-            return Integer.MAX_VALUE;
-        }
-        int[] row = new int[b.length() + 1];
-        for (int j = 0; j <= b.length(); j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= a.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= b.length(); j++) {
-                int above = row[j];
-                int change = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-                row[j] = Math.min(change, Math.min(above, row[j - 1]) + 1);
-                diagonal = above;
-            }
-        }
-        return row[b.length()];
+        String nearest = NearestName.of(name, known);
+        return nearest == null ? "" : "; did you mean " + nearest + "?";
     }
 
     /** Where the header has no stamp of its own, the stamp that the catalogue says it is. */

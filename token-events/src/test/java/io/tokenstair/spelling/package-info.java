@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package io.tokenstair.spelling;
+
+import org.jspecify.annotations.NullMarked;
