@@ -1,0 +1,92 @@
+package io.tokenstair.job;
+
+import io.tokenstair.job.source.CollectorWatermarks;
+import io.tokenstair.job.source.FolderLogSource;
+import io.tokenstair.job.source.KafkaLogSource;
+import io.tokenstair.job.source.RawRecord;
+import io.tokenstair.rule.library.RuleLibrary;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.api.connector.source.Source;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code run}: the streaming job. */
+@Command(
+        name = "run",
+        description =
+                "Runs the streaming job on this machine: reads a log, writes raw and result tables, until stopped.",
+        footer = {"", "Example:", "  tokenstair run --from kafka://localhost:9092/tokenstair --archive A"})
+final class RunCommand implements Callable<Integer> {
+    private static final Pattern KAFKA_ADDRESS = Pattern.compile("kafka://([^\\s/]+:\\d{1,5})/([\\w.-]{1,249})");
+    private static final Duration CHECKPOINT_INTERVAL = Duration.ofSeconds(10);
+
+    @Option(
+            names = "--from",
+            required = true,
+            paramLabel = "LOG",
+            description = "kafka://host:port/topic, or the folder of an embedded log")
+    String from;
+
+    @Option(names = "--archive", required = true, paramLabel = "DIR", description = "archive to write")
+    Path archive;
+
+    @Option(names = "--once", description = "end where the log ends now")
+    boolean once;
+
+    @Option(names = "--parallelism", paramLabel = "N", defaultValue = "1", description = "subtasks (default 1)")
+    int parallelism;
+
+    @Mixin
+    JobOptions options;
+
+    @Spec
+    CommandSpec spec;
+
+    @SuppressWarnings("NullAway.Init")
+    RunCommand() {}
+
+    @Override
+    public Integer call() throws Exception {
+        JobOptions.requireParallelism(spec, parallelism);
+        JobOptions.requireFolderOrNew(archive);
+        StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, parallelism);
+        environment.enableCheckpointing(CHECKPOINT_INTERVAL.toMillis());
+        DataStream<RawRecord> records = JobOptions.source(
+                environment, log(from, once), CollectorWatermarks.strategy(CollectorWatermarks.LATENESS));
+        new AnalysisJob(false, RuleLibrary.builtIn().rules(), archive, archive).wire(records);
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("reading " + from + (once ? " to its end" : ", until stopped") + " ...");
+        err.flush();
+        environment.execute("tokenstair run");
+        return 0;
+    }
+
+    private static Source<RawRecord, ?, ?> log(String from, boolean once) {
+        if (!from.startsWith("kafka://")) {
+            Path folder = Path.of(from);
+            JobOptions.requireLog(folder);
+            return once ? FolderLogSource.bounded(folder) : FolderLogSource.unbounded(folder);
+        }
+        Matcher address = KAFKA_ADDRESS.matcher(from);
+        if (!address.matches()) {
+            throw new IllegalArgumentException("Cannot read the address " + from + ": give kafka://host:port/topic");
+        }
+        String servers = address.group(1);
+        String topic = address.group(2);
+        return once
+                ? KafkaLogSource.bounded(servers, topic, new Properties())
+                : KafkaLogSource.unbounded(servers, topic, new Properties());
+    }
+}
