@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param sharedMemoryBytes shared memory of a block, in bytes; absent when not reported
  * @param graphId the graph that launched it; absent when not launched by a graph, or not reported
  * @param launchCount launches this record sums; absent when it is one launch
+ * @param launchNanos start of the call that launched it, in ns; absent when it was not recorded, or more than one call could be meant
+ * @param correlationId number that the profiler gave to the call and to what it launched; absent when not reported
  */
 public record KernelRan(
         @Field(1) String engineId,
@@ -30,8 +32,41 @@ public record KernelRan(
         @Field(9) @Nullable Long gridCount,
         @Field(10) @Nullable Long sharedMemoryBytes,
         @Field(11) @Nullable String graphId,
-        @Field(12) @Nullable Integer launchCount)
+        @Field(12) @Nullable Integer launchCount,
+        @Field(13) @Nullable Long launchNanos,
+        @Field(14) @Nullable Long correlationId)
         implements Event {
+
+    /** A record that does not say when it was launched. */
+    public KernelRan(
+            String engineId,
+            @Nullable String deviceId,
+            @Nullable String streamId,
+            @Nullable Long stepId,
+            String kernelName,
+            @Nullable String kernelClass,
+            long startNanos,
+            long durationNanos,
+            @Nullable Long gridCount,
+            @Nullable Long sharedMemoryBytes,
+            @Nullable String graphId,
+            @Nullable Integer launchCount) {
+        this(
+                engineId,
+                deviceId,
+                streamId,
+                stepId,
+                kernelName,
+                kernelClass,
+                startNanos,
+                durationNanos,
+                gridCount,
+                sharedMemoryBytes,
+                graphId,
+                launchCount,
+                null,
+                null);
+    }
 
     @Override
     public EventKind kind() {

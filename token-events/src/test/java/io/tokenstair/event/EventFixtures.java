@@ -188,7 +188,9 @@ public final class EventFixtures {
                         4_096L,
                         4_096L,
                         "g32",
-                        3);
+                        3,
+                        MONOTONIC - 1_500,
+                        4_096L);
             case STREAM_STALLED ->
                 new StreamStalled("engine-0", "gpu-0", "7", 4_096L, "stream-sync", MONOTONIC, MONOTONIC + 1_500, 0, 3);
             case MEMORY_CHANGED ->
