@@ -66,6 +66,20 @@ class CommandsTest {
     }
 
     @Test
+    void whereTheBoundsOfTwoClocksOverlapTheOrderIsSaidToBeUndecidable() throws Exception {
+        String token = Integer.toString(SampleArchive.UNDECIDABLE_TOKEN);
+        String before = Integer.toString(SampleArchive.UNDECIDABLE_TOKEN - 1);
+        assertThat(run("explain", "--request", "chat-2", "--token", token).out())
+                .contains("order undecidable");
+        assertThat(run("explain", "--request", "chat-2", "--token", token, "--format", "json")
+                        .out())
+                .contains("\"deliveredBoundNanos\":500000")
+                .contains("\"deliveredSigmaNanos\":250,\"orderUndecidable\":true");
+        assertThat(run("explain", "--request", "chat-2", "--token", before).out())
+                .doesNotContain("undecidable");
+    }
+
+    @Test
     void withoutARequestTextIsATableOfAll() throws IOException {
         assertThat(run("explain").out()).isEqualTo(golden("explain-v1.txt"));
     }

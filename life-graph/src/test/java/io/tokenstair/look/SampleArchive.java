@@ -27,6 +27,9 @@ public final class SampleArchive {
     public static final String LONGEST = "long-" + "x".repeat(251);
     public static final String UNSEEN_BY_ENGINE = "proxy-7";
     public static final long START_EPOCH_NANOS = 1_795_946_400_000_000_000L;
+    /** A token whose delivery was seen on another clock, joined no better than it took. */
+    static final int UNDECIDABLE_TOKEN = 97;
+
     private static final Long HOUR_MILLIS = START_EPOCH_NANOS / 1_000_000L;
 
     private static final long REFERENCE_NANOS = 20_000_000L;
@@ -205,7 +208,8 @@ public final class SampleArchive {
                     null,
                     null,
                     null,
-                    null));
+                    null,
+                    420L));
         }
     }
 
@@ -398,7 +402,10 @@ public final class SampleArchive {
                 evidence,
                 chain,
                 List.of(),
-                cause == null ? null : "anomaly");
+                index == UNDECIDABLE_TOKEN ? 500_000L : 0L,
+                cause == null ? null : "anomaly",
+                180L,
+                index == UNDECIDABLE_TOKEN ? 250L : 0L);
     }
 
     /** A request that only its client recorded: gaps by arrival, no parts, one stamp lost. */

@@ -33,6 +33,11 @@ public record AlignedStamp(long epochNanos, long boundNanos, long sigmaNanos) {
         return saturatedSum(epochNanos, boundNanos) < saturatedSum(other.epochNanos, -other.boundNanos);
     }
 
+    /** The standard deviation of the sum of two independent errors, in ns. */
+    public static long combinedSigma(long oneNanos, long otherNanos) {
+        return (long) StrictMath.hypot((double) oneNanos, (double) otherNanos);
+    }
+
     /** A sum that stays at the end of the range where it would leave it. */
     static long saturatedSum(long a, long b) {
         long sum = a + b;

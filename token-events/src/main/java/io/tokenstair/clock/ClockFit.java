@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A sample bounds the offset without any assumption about the link: the second clock was read between two readings of the first. Over
  * the last {@link #WINDOW_NANOS} the line with the largest margin to all brackets ({@link HullLine}) is the estimate, and every line
- * that passes through all of them bounds it. Where no line passes, a clock stepped or changed its rate: the oldest samples are dropped
+ * that passes through all of them bounds it. Where too few samples had a free way for a sure estimate, older ones, up to
+ * {@link #LONG_WINDOW_NANOS}, are taken in. Where no line passes, a clock stepped or changed its rate: the oldest samples are dropped
  * until one does. A new segment begins at the newest sample, continues what was said before there and joins the new line within
  * {@link #CATCH_UP_NANOS}, so that the order of stamps never turns; only a step breaks off. Segments are never rewritten.
  *
@@ -25,6 +26,12 @@ import org.jspecify.annotations.Nullable;
 public class ClockFit {
     /** How far back samples count. */
     public static final long WINDOW_NANOS = 30_000_000_000L;
+
+    /** How far back they count for the estimate, never for the bound, while those of the window leave it unsure. */
+    public static final long LONG_WINDOW_NANOS = 120_000_000_000L;
+
+    /** The statistical width above which an estimate is unsure: a quarter of what two hosts should be aligned to. */
+    private static final long UNSURE_NANOS = 50;
 
     /** How long a new line takes to replace the old one. */
     public static final long CATCH_UP_NANOS = 1_000_000_000L;
@@ -47,12 +54,15 @@ public class ClockFit {
      */
     private static final long LIKELY_WANDER = (1L << FixedPoint.BITS) / 150_000_000;
 
+    /** The same over a long window: a clock that wanders does not go on in one direction. */
+    private static final long LASTING_WANDER = LIKELY_WANDER / 3;
+
     private static final long SURPRISE_SIGMAS = 3;
 
     /** Widest bracket that is taken: a wider one says nothing. */
     public static final long MAX_WIDTH_NANOS = 60_000_000_000L;
 
-    /** Most samples of a window; beyond, the widest bracket goes. */
+    /** Most samples held; beyond, the oldest that the window is past goes, else the widest bracket. */
     public static final int MAX_SAMPLES = 512;
 
     private static final long FARTHEST_NANOS = 1L << 62;
@@ -171,7 +181,7 @@ public class ClockFit {
 
     private void add(Bracket bracket) {
         int drop = 0;
-        long oldest = Math.max(bracket.timeNanos, count == 0 ? bracket.timeNanos : timeNanos[count - 1]) - WINDOW_NANOS;
+        long oldest = Math.max(bracket.timeNanos, count == 0 ? bracket.timeNanos : timeNanos[count - 1]) - LONG_WINDOW_NANOS;
         while (drop < count && timeNanos[drop] < oldest) {
             drop++;
         }
@@ -191,7 +201,9 @@ public class ClockFit {
         lowerNanos[at] = bracket.lowerNanos;
         upperNanos[at] = bracket.upperNanos;
         count++;
-        if (count > MAX_SAMPLES) {
+        if (count > MAX_SAMPLES && timeNanos[0] < timeNanos[count - 1] - WINDOW_NANOS) {
+            dropOldest(1);
+        } else if (count > MAX_SAMPLES) {
             int widest = 0;
             for (int i = 1; i < count; i++) {
                 if (upperNanos[i] - lowerNanos[i] > upperNanos[widest] - lowerNanos[widest]) {
@@ -222,12 +234,16 @@ public class ClockFit {
         long prior = inForce.isEmpty() || broken
                 ? 0
                 : inForce.get(inForce.size() - 1).driftNanos();
-        HullLine line = HullLine.of(window(0, now, WANDER), MAX_DRIFT, prior);
+        int from = 0;
+        while (timeNanos[from] < now - WINDOW_NANOS) {
+            from++;
+        }
+        HullLine line = HullLine.of(window(from, now, WANDER), MAX_DRIFT, prior);
         boolean contradiction = line == null;
         if (line == null) {
             // A window whose newest part passes: the smallest number of oldest samples that must go.
             int keeps = count - 1;
-            int fails = 0;
+            int fails = from;
             while (keeps - fails > 1) {
                 int middle = (keeps + fails) >>> 1;
                 if (HullLine.of(window(middle, now, WANDER), MAX_DRIFT, prior) == null) {
@@ -237,6 +253,7 @@ public class ClockFit {
                 }
             }
             dropOldest(keeps);
+            from = 0;
             fromTick = new ClockTick();
             toTick = new ClockTick();
             line = HullLine.of(window(0, now, WANDER), MAX_DRIFT, prior);
@@ -245,16 +262,26 @@ public class ClockFit {
             }
         }
         // The bound must hold for a clock that wanders far; the estimate is better when it trusts the clock more.
-        Brackets likely = window(0, now, LIKELY_WANDER);
+        Brackets likely = window(from, now, LIKELY_WANDER);
         HullLine estimate = HullLine.of(likely, MAX_DRIFT, prior);
+        long sigma = estimate == null ? Long.MAX_VALUE : estimate.sigma(likely);
+        if (from > 0 && sigma > UNSURE_NANOS) {
+            Brackets all = window(0, now, LASTING_WANDER);
+            HullLine longer = HullLine.of(all, MAX_DRIFT, prior);
+            if (longer != null && longer.value() >= line.least() && longer.value() <= line.most()) {
+                estimate = longer;
+                sigma = longer.sigma(all);
+                from = 0;
+            }
+        }
         if (estimate == null) {
             estimate = line;
         }
-        long value = lowerNanos[0] + estimate.value();
+        long value = lowerNanos[count - 1] + estimate.value();
         long slope = estimate.slope();
         long halfWidth = Math.max(line.most() - estimate.value(), estimate.value() - line.least());
         long growth = Math.max(0, Math.max(line.steepest() - slope, slope - line.flattest())) + WANDER;
-        long sigma = Math.min(halfWidth, estimate.sigma(likely));
+        sigma = Math.min(halfWidth, sigma);
 
         AlignedStamp before = broken ? null : align(inForce, now);
         long correction = before == null ? 0 : before.epochNanos() - now - value;
@@ -278,7 +305,7 @@ public class ClockFit {
         }
         broken = false;
         lastMadeNanos = now;
-        inForce = segments(now, value, slope, correction, halfWidth, growth, sigma, stepped);
+        inForce = segments(now, value, slope, correction, halfWidth, growth, sigma, count - from, stepped);
         return inForce;
     }
 
@@ -291,7 +318,7 @@ public class ClockFit {
     /** The samples from one on, as seen from an instant: widened by what wander and ticks may hide. */
     private Brackets window(int from, long now, long wander) {
         int size = count - from;
-        long base = lowerNanos[from];
+        long base = lowerNanos[count - 1];
         long[] x = new long[size];
         long[] lower = new long[size];
         long[] upper = new long[size];
@@ -321,6 +348,7 @@ public class ClockFit {
             long halfWidth,
             long growth,
             long sigma,
+            int used,
             boolean stepped) {
         List<ClockFitted> made = new ArrayList<>(2);
         long start = now;
@@ -339,7 +367,7 @@ public class ClockFit {
                     halfWidth + distance + 1,
                     growth,
                     sigma + distance / 2,
-                    count,
+                    used,
                     stepped,
                     refusedCount));
             start = now + span;
@@ -357,7 +385,7 @@ public class ClockFit {
                 halfWidth + wider + 1,
                 growth,
                 sigma,
-                count,
+                used,
                 stepped && correction == 0,
                 refusedCount));
         return made;

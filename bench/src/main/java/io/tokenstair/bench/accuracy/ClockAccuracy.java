@@ -25,15 +25,15 @@ public final class ClockAccuracy {
     private static final double WINDOW_NANOS = ClockFit.WINDOW_NANOS;
 
     static final List<ClockLink> LINKS = List.of(
-            new ClockLink("LAN 12 us, light queueing", 2, 12_000, 12_000, 0.9, 1_500, 60_000, 1, 5),
-            new ClockLink("LAN 12 us, light queueing", 10, 12_000, 12_000, 0.9, 1_500, 60_000, 1, 5),
-            new ClockLink("LAN 12 us, heavy queueing", 2, 12_000, 12_000, 0.2, 1_500, 60_000, 1, 5),
-            new ClockLink("LAN 12 us, heavy queueing", 10, 12_000, 12_000, 0.2, 1_500, 60_000, 1, 5),
-            new ClockLink("LAN 12 us, wander x 10", 10, 12_000, 12_000, 0.9, 1_500, 60_000, 1, 50),
-            new ClockLink("LAN 12 us, 10 % asymmetry", 10, 13_200, 10_800, 0.9, 1_500, 60_000, 1, 5),
-            new ClockLink("GPU 0.9 us, ticks of 32 ns", 10, 880, 880, 0.9, 100, 20_000, 32, 5),
-            new ClockLink("GPU 0.9 us, ticks of 32 ns", 2, 880, 880, 0.9, 100, 20_000, 32, 5),
-            new ClockLink("GPU 0.9 us, wander x 10", 10, 880, 880, 0.9, 100, 20_000, 32, 50));
+            new ClockLink("LAN 12 us, light queueing", 2, 12_000, 12_000, 0.9, 1_500, 60_000, 1, 5, 200),
+            new ClockLink("LAN 12 us, light queueing", 10, 12_000, 12_000, 0.9, 1_500, 60_000, 1, 5, 200),
+            new ClockLink("LAN 12 us, heavy queueing", 2, 12_000, 12_000, 0.2, 1_500, 60_000, 1, 5, ClockLink.NO_GOAL),
+            new ClockLink("LAN 12 us, heavy queueing", 10, 12_000, 12_000, 0.2, 1_500, 60_000, 1, 5, 200),
+            new ClockLink("LAN 12 us, wander x 10", 10, 12_000, 12_000, 0.9, 1_500, 60_000, 1, 50, 200),
+            new ClockLink("LAN 12 us, 10 % asymmetry", 10, 13_200, 10_800, 0.9, 1_500, 60_000, 1, 5, ClockLink.NO_GOAL),
+            new ClockLink("GPU 0.9 us, ticks of 32 ns", 10, 880, 880, 0.9, 100, 20_000, 32, 5, 50),
+            new ClockLink("GPU 0.9 us, ticks of 32 ns", 2, 880, 880, 0.9, 100, 20_000, 32, 5, ClockLink.NO_GOAL),
+            new ClockLink("GPU 0.9 us, wander x 10", 10, 880, 880, 0.9, 100, 20_000, 32, 50, ClockLink.NO_GOAL));
 
     private ClockAccuracy() {}
 

@@ -12,6 +12,7 @@ package io.tokenstair.bench.accuracy;
  * @param queueNanos mean delay in a queue, each way, exponential
  * @param tickNanos ticks of the clock that is read
  * @param wanderNanos deviation of the clock from a straight line after a second; grows with the square root of time
+ * @param goalNanos what 95 % of the errors should stay under; {@link #NO_GOAL} where the design names none, or none can be reached
  */
 record ClockLink(
         String name,
@@ -22,7 +23,11 @@ record ClockLink(
         double jitterNanos,
         double queueNanos,
         long tickNanos,
-        double wanderNanos) {
+        double wanderNanos,
+        double goalNanos) {
+
+    /** Of a link without a goal. */
+    static final double NO_GOAL = Double.POSITIVE_INFINITY;
 
     ClockLink {
         if (probesPerSecond < 1 || tickNanos < 1) {

@@ -522,9 +522,8 @@ public final class EngineFindings {
                 cause,
                 severity,
                 engineId,
-                from == null ? null : from.epochNanos(),
-                to == null ? null : to.epochNanos(),
-                from == null ? null : from.boundNanos(),
+                from,
+                to,
                 episode.culprit,
                 confidence,
                 why,
@@ -538,9 +537,8 @@ public final class EngineFindings {
             Cause cause,
             Severity severity,
             String engineId,
-            @Nullable Long fromEpochNanos,
-            @Nullable Long toEpochNanos,
-            @Nullable Long boundNanos,
+            @Nullable AlignedStamp from,
+            @Nullable AlignedStamp to,
             @Nullable String culprit,
             Confidence confidence,
             String why,
@@ -557,9 +555,9 @@ public final class EngineFindings {
                 null,
                 null,
                 null,
-                fromEpochNanos,
-                toEpochNanos,
-                boundNanos,
+                from == null ? null : Long.valueOf(from.epochNanos()),
+                to == null ? null : Long.valueOf(to.epochNanos()),
+                from == null ? null : Long.valueOf(from.boundNanos()),
                 null,
                 null,
                 culprit,
@@ -569,7 +567,8 @@ public final class EngineFindings {
                 missing,
                 List.of(),
                 List.of(),
-                narrative));
+                narrative,
+                from == null ? null : Long.valueOf(from.sigmaNanos())));
     }
 
     private static String span(Episode episode) {

@@ -4,6 +4,7 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.Severity;
+import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.MetricSampled;
 import java.util.ArrayList;
@@ -25,6 +26,9 @@ public class MetricWatch {
 
     /** A stretch that goes on for so long is told, and goes on as another one. */
     static final long LONGEST_MILLIS = 600_000;
+
+    /** How far a coarse wall reading may be from the moment it was made for. */
+    private static final long COARSE_BOUND_NANOS = 2_000_000;
 
     private static final double ABSENT = -1;
 
@@ -243,9 +247,8 @@ public class MetricWatch {
                 cause,
                 Severity.INFO,
                 engineId,
-                nanos(fromMillis),
-                nanos(toMillis),
-                fromMillis == Long.MAX_VALUE ? null : Long.valueOf(2_000_000),
+                coarse(fromMillis),
+                coarse(toMillis),
                 null,
                 Confidence.CONSISTENT_WITH,
                 why,
@@ -254,7 +257,8 @@ public class MetricWatch {
                 narrative + (evidence.isEmpty() ? "" : " [" + String.join(", ", evidence) + "]") + ".");
     }
 
-    private static @Nullable Long nanos(long millis) {
-        return millis == Long.MAX_VALUE ? null : Long.valueOf(millis * 1_000_000);
+    /** A coarse wall reading as a moment. */
+    private static @Nullable AlignedStamp coarse(long millis) {
+        return millis == Long.MAX_VALUE ? null : new AlignedStamp(millis * 1_000_000, COARSE_BOUND_NANOS);
     }
 }

@@ -36,7 +36,8 @@ public final class Findings {
                 finding.missingLayers(),
                 finding.partNames(),
                 finding.partNanos(),
-                finding.narrative());
+                finding.narrative(),
+                finding.sigmaNanos());
     }
 
     private static String id(Finding finding) {

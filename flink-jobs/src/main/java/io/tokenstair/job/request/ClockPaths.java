@@ -47,7 +47,7 @@ final class ClockPaths {
         AlignedStamp aligned = clocks.align(to, from, toNanos, eventMillis);
         ClockPath path = aligned == null
                 ? ClockPath.NONE
-                : new ClockPath(true, aligned.epochNanos() - toNanos, aligned.boundNanos());
+                : new ClockPath(true, aligned.epochNanos() - toNanos, aligned.boundNanos(), aligned.sigmaNanos());
         fromClockId = from;
         toClockId = to;
         aroundNanos = toNanos;

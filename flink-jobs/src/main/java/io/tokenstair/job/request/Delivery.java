@@ -205,6 +205,7 @@ final class Delivery {
         } else if (path.known()) {
             token.deliveryNanos = token.rawDeliveryNanos + path.offsetNanos();
             token.deliveryBoundNanos = path.boundNanos();
+            token.deliverySigmaNanos = path.sigmaNanos();
             if (token.producedEpochNanos != null) {
                 token.deliveredEpochNanos = token.producedEpochNanos + token.deliveryNanos;
             }

@@ -60,6 +60,7 @@ final class DeliveryFindings {
             group.fromEpochNanos = sequence.fromEpochNanos;
             group.toEpochNanos = sequence.toEpochNanos;
             group.boundNanos = sequence.boundNanos;
+            group.sigmaNanos = sequence.sigmaNanos;
             group.lastTokenIndex = (int) Math.max(0, sequence.tokenCount - 1);
         }
         group.confidence = Confidence.ESTABLISHED.levelName();
@@ -132,6 +133,7 @@ final class DeliveryFindings {
                 missing,
                 names,
                 nanos,
-                narrative));
+                narrative,
+                group.sigmaNanos));
     }
 }

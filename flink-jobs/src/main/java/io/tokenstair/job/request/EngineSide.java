@@ -46,6 +46,7 @@ final class EngineSide {
         if (sequence.fromEpochNanos == null) {
             sequence.fromEpochNanos = fact.epochNanos;
             sequence.boundNanos = fact.boundNanos;
+            sequence.sigmaNanos = fact.sigmaNanos;
         }
         sequence.lastFactNanos = fact.clockNanos;
         switch (fact.kind) {
@@ -225,6 +226,7 @@ final class EngineSide {
         token.endNanos = row.endNanos;
         token.producedEpochNanos = orNull(row.epochNanos);
         token.boundNanos = orNull(row.boundNanos);
+        token.sigmaNanos = orNull(row.sigmaNanos);
         token.gapBasis = "produced";
         token.gapNanos = orNull(row.gapNanos);
         token.expectedNanos = orNull(row.expectedNanos);
@@ -246,6 +248,7 @@ final class EngineSide {
         private long firstEpochNanos;
         private long lastEpochNanos;
         private long lastBoundNanos;
+        private long lastSigmaNanos;
         private long offsetNanos;
         private int flags;
         private long gapSumNanos;
@@ -264,6 +267,7 @@ final class EngineSide {
             if (row.epochNanos != TokenBatch.ABSENT) {
                 offsetNanos = row.epochNanos - row.endNanos;
                 lastBoundNanos = row.boundNanos;
+                lastSigmaNanos = row.sigmaNanos;
                 lastEpochNanos = row.epochNanos;
                 firstEpochNanos = firstEpochNanos == TokenBatch.ABSENT ? row.epochNanos : firstEpochNanos;
             }
@@ -278,6 +282,7 @@ final class EngineSide {
             if (lastEpochNanos != TokenBatch.ABSENT) {
                 sequence.epochOffsetNanos = offsetNanos;
                 sequence.boundNanos = orNull(lastBoundNanos);
+                sequence.sigmaNanos = orNull(lastSigmaNanos);
                 if (sequence.fromEpochNanos == null) {
                     sequence.fromEpochNanos = firstEpochNanos;
                 }
@@ -400,6 +405,7 @@ final class EngineSide {
         if (token.producedEpochNanos != null) {
             sequence.epochOffsetNanos = token.producedEpochNanos - token.endNanos;
             sequence.boundNanos = token.boundNanos;
+            sequence.sigmaNanos = token.sigmaNanos;
             if (sequence.fromEpochNanos == null) {
                 sequence.fromEpochNanos = token.producedEpochNanos;
             }

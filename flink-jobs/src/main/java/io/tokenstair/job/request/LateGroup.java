@@ -23,6 +23,8 @@ public class LateGroup {
     public @Nullable Long fromEpochNanos;
     public @Nullable Long toEpochNanos;
     public @Nullable Long boundNanos;
+    /** Statistical width; absent where it is not known. */
+    public @Nullable Long sigmaNanos;
 
     /** For Flink's serializer. */
     public LateGroup() {}

@@ -35,6 +35,7 @@ final class LateTokens {
             group.firstTokenIndex = token.tokenIndex;
             group.fromEpochNanos = token.producedEpochNanos;
             group.boundNanos = token.boundNanos;
+            group.sigmaNanos = token.sigmaNanos;
             sequence.late.add(group);
         }
         group.lastTokenIndex = token.tokenIndex;

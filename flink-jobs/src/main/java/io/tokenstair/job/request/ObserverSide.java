@@ -93,6 +93,7 @@ final class ObserverSide {
             if (sent != null) {
                 stream.alignedOffsetNanos = sent.epochNanos() - header.clockNanos();
                 stream.alignedBoundNanos = sent.boundNanos();
+                stream.alignedSigmaNanos = sent.sigmaNanos();
             }
         }
         if (lifetime.observersOverlap) {

@@ -13,6 +13,8 @@ public class PendingToken {
     public @Nullable Long producedEpochNanos;
     public @Nullable Long deliveredEpochNanos;
     public @Nullable Long boundNanos;
+    /** Statistical width; absent where it is not known. */
+    public @Nullable Long sigmaNanos;
     public @Nullable String gapBasis;
     public @Nullable Long gapNanos;
     public @Nullable Long expectedNanos;
@@ -38,6 +40,8 @@ public class PendingToken {
     public @Nullable Long deliveryNanos;
     /** Bound of {@link #deliveryNanos}: 0 on one clock. */
     public long deliveryBoundNanos;
+    /** Statistical width of {@link #deliveryNanos}: 0 on one clock. */
+    public long deliverySigmaNanos;
     /** Which delivery parts are known: a bit each. What they leave is unexplained. */
     public int deliveryMask;
 

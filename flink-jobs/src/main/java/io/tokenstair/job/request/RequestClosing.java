@@ -47,6 +47,7 @@ final class RequestClosing {
             if (offset != null && deliverer.sentKnown) {
                 sequence.fromEpochNanos = deliverer.sentNanos + offset;
                 sequence.boundNanos = aligned ? deliverer.alignedBoundNanos : RequestLife.COARSE_BOUND_NANOS;
+                sequence.sigmaNanos = aligned ? Long.valueOf(deliverer.alignedSigmaNanos) : null;
                 if (deliverer.endedNanos != null) {
                     sequence.toEpochNanos = deliverer.endedNanos
                             + (deliverer.endedOffsetNanos == null ? offset : deliverer.endedOffsetNanos);

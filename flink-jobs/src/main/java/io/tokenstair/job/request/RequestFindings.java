@@ -350,7 +350,8 @@ final class RequestFindings {
                 layers,
                 names,
                 nanos,
-                narrative));
+                narrative,
+                group.sigmaNanos));
     }
 
     private Finding requestFinding(
@@ -388,6 +389,7 @@ final class RequestFindings {
                 missing,
                 List.of(),
                 List.of(),
-                narrative));
+                narrative,
+                sequence.sigmaNanos));
     }
 }

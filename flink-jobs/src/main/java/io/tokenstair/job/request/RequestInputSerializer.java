@@ -135,6 +135,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         out.putLong(fact.coarseEpochMillis);
         out.putOptional(fact.epochNanos);
         out.putOptional(fact.boundNanos);
+        out.putOptional(fact.sigmaNanos);
         out.putLong(fact.clockNanos);
         out.putText(fact.eventId);
         out.putOptional(fact.tokens);
@@ -163,6 +164,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         fact.coarseEpochMillis = in.takeLong();
         fact.epochNanos = in.takeOptionalLong();
         fact.boundNanos = in.takeOptionalLong();
+        fact.sigmaNanos = in.takeOptionalLong();
         fact.clockNanos = in.takeLong();
         fact.eventId = in.takeText();
         fact.tokens = in.takeOptionalLong();

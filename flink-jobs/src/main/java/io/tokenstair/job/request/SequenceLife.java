@@ -37,6 +37,8 @@ public class SequenceLife {
     public @Nullable Long fromEpochNanos;
     public @Nullable Long toEpochNanos;
     public @Nullable Long boundNanos;
+    /** Statistical width; absent where it is not known. */
+    public @Nullable Long sigmaNanos;
     public boolean hostCovered;
     public boolean kvReported;
     public boolean gpuReported;

@@ -26,6 +26,8 @@ public class SlowGroup {
     public @Nullable Long fromEpochNanos;
     public @Nullable Long toEpochNanos;
     public @Nullable Long boundNanos;
+    /** Statistical width; absent where it is not known. */
+    public @Nullable Long sigmaNanos;
 
     /** For Flink's serializer. */
     public SlowGroup() {}

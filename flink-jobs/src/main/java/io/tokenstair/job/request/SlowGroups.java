@@ -31,6 +31,7 @@ final class SlowGroups {
             group.firstTokenIndex = token.tokenIndex;
             group.fromEpochNanos = token.producedEpochNanos;
             group.boundNanos = token.boundNanos;
+            group.sigmaNanos = token.sigmaNanos;
             sequence.groups.add(group);
         }
         group.lastTokenIndex = token.tokenIndex;

@@ -88,9 +88,13 @@ final class StreamGaps {
             if (sequence.epochOffsetNanos != null && sequence.boundNanos != null && path.known()) {
                 token.deliveredEpochNanos = arrivedNanos + path.offsetNanos() + sequence.epochOffsetNanos;
                 token.boundNanos = sequence.boundNanos + path.boundNanos();
+                token.sigmaNanos = sequence.sigmaNanos == null
+                        ? null
+                        : Long.valueOf(AlignedStamp.combinedSigma(sequence.sigmaNanos, path.sigmaNanos()));
             } else if (aligned != null) {
                 token.deliveredEpochNanos = aligned.epochNanos();
                 token.boundNanos = aligned.boundNanos();
+                token.sigmaNanos = aligned.sigmaNanos();
             } else if (deliverer.coarseOffsetNanos != null) {
                 token.deliveredEpochNanos = arrivedNanos + deliverer.coarseOffsetNanos;
                 token.boundNanos = RequestLife.COARSE_BOUND_NANOS;

@@ -171,7 +171,9 @@ final class TokenRows {
                 chain(token),
                 missing,
                 token.deliveryNanos == null ? null : Long.valueOf(token.deliveryBoundNanos),
-                slow == null ? null : slowKind(token.flags));
+                slow == null ? null : slowKind(token.flags),
+                token.sigmaNanos,
+                token.deliveryNanos == null ? null : Long.valueOf(token.deliverySigmaNanos));
     }
 
     private static @Nullable String slowKind(int flags) {

@@ -202,6 +202,7 @@ final class EngineStairs {
                         : List.of(Layer.KV_EVENTS.layerName()),
                 List.of(),
                 List.of(),
-                text.toString()));
+                text.toString(),
+                aligned == null ? null : Long.valueOf(aligned.sigmaNanos())));
     }
 }

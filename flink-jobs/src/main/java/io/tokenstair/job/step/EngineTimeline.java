@@ -525,6 +525,7 @@ public final class EngineTimeline {
         if (aligned != null) {
             fact.epochNanos = aligned.epochNanos();
             fact.boundNanos = aligned.boundNanos();
+            fact.sigmaNanos = aligned.sigmaNanos();
         }
         fact.eventId = header.eventId();
         fact.blockSizeTokens = state.blockSizeTokens;
@@ -808,7 +809,8 @@ public final class EngineTimeline {
                 judged.warm ? judged.contextNanos : null,
                 judged.warm ? judged.prefillNanos : null,
                 judged.warm ? judged.recomputeNanos : null,
-                judged.warm ? judged.graphNanos : null));
+                judged.warm ? judged.graphNanos : null,
+                aligned == null ? null : aligned.sigmaNanos()));
         stairs.step(header, judged, aligned);
         conclude(step, judged, eventId);
         int version = state.snapshot.version;
@@ -1160,6 +1162,7 @@ public final class EngineTimeline {
         row.coarseEpochMillis = coarse(header);
         row.epochNanos = aligned == null ? TokenRow.ABSENT : aligned.epochNanos();
         row.boundNanos = aligned == null ? TokenRow.ABSENT : aligned.boundNanos();
+        row.sigmaNanos = aligned == null ? TokenRow.ABSENT : aligned.sigmaNanos();
         row.batchSequences = rows.count();
         int leader = followers.leader;
         boolean together = leader >= 0 && sharedRow(judged, rows, leader);

@@ -28,6 +28,7 @@ public class SequenceFact {
     public long coarseEpochMillis;
     public @Nullable Long epochNanos;
     public @Nullable Long boundNanos;
+    public @Nullable Long sigmaNanos;
     public long clockNanos;
     public String eventId = "";
     public @Nullable Long tokens;

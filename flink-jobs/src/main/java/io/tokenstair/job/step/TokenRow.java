@@ -14,7 +14,7 @@ public final class TokenRow {
     public static final long ABSENT = TokenBatch.ABSENT;
 
     /** Most bytes of a row. */
-    static final int MAX_BYTES = 2 + 5 * Integer.BYTES + 8 * Long.BYTES + Part.COUNT * Long.BYTES;
+    static final int MAX_BYTES = 2 + 5 * Integer.BYTES + 9 * Long.BYTES + Part.COUNT * Long.BYTES;
 
     /** Where the token index and the context of a row lie that was written without one before. */
     private static final int TOKEN_INDEX_AT = 2;
@@ -40,6 +40,7 @@ public final class TokenRow {
     private static final int WIDE_PARTS = 1 << 11;
     private static final int REFERENCE = 1 << 12;
     private static final int EXPECTED = 1 << 13;
+    private static final int SIGMA = 1 << 14;
 
     /** Parts that make up what the model expects. */
     private static final int EXPECTED_PARTS = 1 << Part.REFERENCE.ordinal()
@@ -62,6 +63,9 @@ public final class TokenRow {
     public long coarseEpochMillis;
     /** Half-width of {@link #epochNanos}; {@link #ABSENT} where that is. */
     public long boundNanos;
+
+    /** Statistical width of {@link #epochNanos}; {@link #ABSENT} where that is. */
+    public long sigmaNanos;
 
     public long gapNanos;
     public long endNanos;
@@ -106,6 +110,7 @@ public final class TokenRow {
         flags = other.flags;
         coarseEpochMillis = other.coarseEpochMillis;
         boundNanos = other.boundNanos;
+        sigmaNanos = other.sigmaNanos;
         gapNanos = other.gapNanos;
         endNanos = other.endNanos;
         epochNanos = other.epochNanos;
@@ -121,7 +126,7 @@ public final class TokenRow {
     /** Writes a row that can be read behind any other. Returns the position behind it. */
     int write(byte[] to, int at) {
         return write(
-                TOKEN_INDEX | CONTEXT | STEP_ID | BATCH_SEQUENCES | FLAGS | PART_MASK | COARSE | BOUND | END | EPOCH,
+                TOKEN_INDEX | CONTEXT | STEP_ID | BATCH_SEQUENCES | FLAGS | PART_MASK | COARSE | BOUND | SIGMA | END | EPOCH,
                 0,
                 to,
                 at);
@@ -138,6 +143,7 @@ public final class TokenRow {
                 | (partMask == before.partMask ? 0 : PART_MASK)
                 | (coarse >= 0 && coarse < 256 ? 0 : COARSE)
                 | (boundNanos == before.boundNanos ? 0 : BOUND)
+                | (sigmaNanos == before.sigmaNanos ? 0 : SIGMA)
                 | (endNanos == before.endNanos + gapNanos ? 0 : END)
                 | (epochNanos == endNanos + (before.epochNanos - before.endNanos) ? 0 : EPOCH);
         return write(own, (int) coarse, to, at);
@@ -166,6 +172,7 @@ public final class TokenRow {
             next = put(to, next, coarseEpochMillis);
         }
         next = (own & BOUND) == 0 ? next : put(to, next, boundNanos);
+        next = (own & SIGMA) == 0 ? next : put(to, next, sigmaNanos);
         next = (own & WIDE_GAP) == 0 ? put(to, next, (int) gapNanos) : put(to, next, gapNanos);
         next = (own & END) == 0 ? next : put(to, next, endNanos);
         next = (own & EPOCH) == 0 ? next : put(to, next, epochNanos);
@@ -221,7 +228,7 @@ public final class TokenRow {
     public int read(byte[] from, int at) {
         int own = (short) SHORT.get(from, at);
         int next = at + Short.BYTES;
-        if ((own & (TOKEN_INDEX | CONTEXT | STEP_ID | BATCH_SEQUENCES | FLAGS | PART_MASK | COARSE | BOUND)) == 0) {
+        if ((own & (TOKEN_INDEX | CONTEXT | STEP_ID | BATCH_SEQUENCES | FLAGS | PART_MASK | COARSE | BOUND | SIGMA)) == 0) {
             tokenIndex++;
             contextTokens++;
             stepId++;
@@ -317,6 +324,10 @@ public final class TokenRow {
         }
         if ((own & BOUND) != 0) {
             boundNanos = (long) LONG.get(from, next);
+            next += Long.BYTES;
+        }
+        if ((own & SIGMA) != 0) {
+            sigmaNanos = (long) LONG.get(from, next);
             next += Long.BYTES;
         }
         return next;

@@ -85,6 +85,7 @@ class RequestInputSerializerTest {
         full.coarseEpochMillis = Long.MAX_VALUE;
         full.epochNanos = 1L;
         full.boundNanos = 2L;
+        full.sigmaNanos = 11L;
         full.clockNanos = 3;
         full.eventId = "e";
         full.tokens = 4L;
@@ -152,6 +153,7 @@ class RequestInputSerializerTest {
             row.coarseEpochMillis = number(width);
             row.epochNanos = number(width);
             row.boundNanos = number(width);
+            row.sigmaNanos = number(width);
             row.gapNanos = number(width);
             row.expectedNanos = number(width);
             row.referenceNanos = number(width);

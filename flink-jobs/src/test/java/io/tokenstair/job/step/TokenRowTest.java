@@ -82,6 +82,7 @@ class TokenRowTest {
         row.flags = before.flags + rarely(random);
         row.coarseEpochMillis = before.coarseEpochMillis + random.nextInt(300);
         row.boundNanos = before.boundNanos + rarely(random);
+        row.sigmaNanos = before.sigmaNanos + rarely(random);
         row.gapNanos = random.nextInt(40_000_000);
         row.endNanos = before.endNanos + row.gapNanos + rarely(random);
         row.epochNanos = row.endNanos + (before.epochNanos - before.endNanos) + rarely(random);
@@ -108,6 +109,7 @@ class TokenRowTest {
         row.flags = random.nextInt();
         row.coarseEpochMillis = random.nextLong();
         row.boundNanos = any(random);
+        row.sigmaNanos = any(random);
         row.gapNanos = any(random);
         row.endNanos = any(random);
         row.epochNanos = any(random);
@@ -144,6 +146,8 @@ class TokenRowTest {
         text.append(row.coarseEpochMillis)
                 .append(' ')
                 .append(row.boundNanos)
+                .append(' ')
+                .append(row.sigmaNanos)
                 .append(' ')
                 .append(row.gapNanos);
         text.append(' ').append(row.endNanos).append(' ').append(row.epochNanos).append(' ');

@@ -43,6 +43,7 @@ public final class FindingJson {
         }
         json.endArray();
         json.text("narrative", finding.narrative());
+        json.number("sigmaNanos", finding.sigmaNanos());
         json.endObject();
     }
 }

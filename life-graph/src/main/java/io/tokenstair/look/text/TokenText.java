@@ -3,6 +3,7 @@ package io.tokenstair.look.text;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.look.json.EvidenceSentence;
+import io.tokenstair.look.json.ExplainJson;
 import io.tokenstair.look.json.TokenParts;
 import io.tokenstair.narrative.Language;
 import java.io.IOException;
@@ -30,7 +31,8 @@ public final class TokenText {
         }
         if (token.producedEpochNanos() != null) {
             place.add("made " + Quantity.stamp(token.producedEpochNanos())
-                    + (token.boundNanos() == null ? "" : " +- " + Quantity.milliseconds(token.boundNanos())));
+                    + (token.boundNanos() == null ? "" : " +- " + Quantity.milliseconds(token.boundNanos()))
+                    + (token.sigmaNanos() == null ? "" : " (sigma " + Quantity.count(token.sigmaNanos()) + " ns)"));
         }
         for (String line : Terminal.wrapped(String.join(", ", place), terminal.columns())) {
             terminal.line(line);
@@ -115,6 +117,9 @@ public final class TokenText {
         }
         terminal.line();
         terminal.line("delivered " + Quantity.milliseconds(token.deliveryNanos()) + " after it was made"
+                + (ExplainJson.isOrderUndecidable(token)
+                        ? " +- " + Quantity.milliseconds(token.deliveredBoundNanos()) + ", order undecidable"
+                        : "")
                 + (token.deliveryCause() == null
                         ? ""
                         : ": " + terminal.styled(Terminal.Style.RED, Terminal.safe(token.deliveryCause()))));

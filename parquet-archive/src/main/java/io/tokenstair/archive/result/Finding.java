@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param partNames names of the parts, in part order
  * @param partNanos their nanoseconds, as many as partNames
  * @param narrative plain sentences, each citing event ids
+ * @param sigmaNanos statistical width of the stamps: standard deviation of their error; absent where it is not known
  */
 public record Finding(
         @Field(1) String findingId,
@@ -34,4 +35,56 @@ public record Finding(
         @Field(19) List<String> missingLayers,
         @Field(20) List<String> partNames,
         @Field(21) List<Long> partNanos,
-        @Field(22) String narrative) {}
+        @Field(22) String narrative,
+        @Field(23) @Nullable Long sigmaNanos) {
+
+    /** A finding whose stamps, if it has any, are of no known statistical width. */
+    public Finding(
+            String findingId,
+            String rule,
+            int ruleRevision,
+            String cause,
+            String severity,
+            @Nullable String engineId,
+            @Nullable String requestId,
+            @Nullable Integer lifetime,
+            @Nullable Integer sequenceIndex,
+            @Nullable Long fromEpochNanos,
+            @Nullable Long toEpochNanos,
+            @Nullable Long boundNanos,
+            @Nullable Integer firstTokenIndex,
+            @Nullable Integer lastTokenIndex,
+            @Nullable String culpritRequestId,
+            String confidence,
+            String confidenceWhy,
+            List<String> evidence,
+            List<String> missingLayers,
+            List<String> partNames,
+            List<Long> partNanos,
+            String narrative) {
+        this(
+                findingId,
+                rule,
+                ruleRevision,
+                cause,
+                severity,
+                engineId,
+                requestId,
+                lifetime,
+                sequenceIndex,
+                fromEpochNanos,
+                toEpochNanos,
+                boundNanos,
+                firstTokenIndex,
+                lastTokenIndex,
+                culpritRequestId,
+                confidence,
+                confidenceWhy,
+                evidence,
+                missingLayers,
+                partNames,
+                partNanos,
+                narrative,
+                null);
+    }
+}

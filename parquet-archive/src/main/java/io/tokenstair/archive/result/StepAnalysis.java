@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
  * One engine step as the model judged it. Table {@code step_analysis}.
  *
  * @param endEpochNanos aligned end of the step; absent where the clock is not aligned
+ * @param boundNanos hard half-width of that stamp
+ * @param sigmaNanos its statistical width: standard deviation of its error; absent where the stamp is
  * @param stepNanos end less the later of its schedule start and the end of the step before
  * @param idleNanos time before it in which no step was in flight
  * @param slowKind load or anomaly; absent when the step is not slow, or the model cannot say
@@ -46,4 +48,5 @@ public record StepAnalysis(
         @Field(27) @Nullable Long contextNanos,
         @Field(28) @Nullable Long prefillNanos,
         @Field(29) @Nullable Long recomputeNanos,
-        @Field(30) @Nullable Long graphNanos) {}
+        @Field(30) @Nullable Long graphNanos,
+        @Field(31) @Nullable Long sigmaNanos) {}

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param missingLayers layers that did not report for this request
  * @param deliveredBoundNanos how far {@code deliveryNanos} may be from the truth: 0 on one clock; absent where it is
  * @param slowKind load or anomaly; absent when the token is not slow, or the model cannot say
+ * @param sigmaNanos statistical width of the aligned stamps: standard deviation of their error; absent where {@code boundNanos} is, and
+ *     where a stamp comes from a coarse reading
+ * @param deliveredSigmaNanos the same of {@code deliveryNanos}: 0 on one clock
  */
 public record TokenAnalysis(
         @Field(1) String requestId,
@@ -67,7 +70,9 @@ public record TokenAnalysis(
         @Field(49) List<String> chain,
         @Field(50) List<String> missingLayers,
         @Field(51) @Nullable Long deliveredBoundNanos,
-        @Field(52) @Nullable String slowKind) {
+        @Field(52) @Nullable String slowKind,
+        @Field(53) @Nullable Long sigmaNanos,
+        @Field(54) @Nullable Long deliveredSigmaNanos) {
 
     /** A token whose delivery, if it has one, was measured on one clock. */
     public TokenAnalysis(
@@ -174,6 +179,8 @@ public record TokenAnalysis(
                 chain,
                 missingLayers,
                 deliveryNanos == null ? null : Long.valueOf(0),
-                slowKind);
+                slowKind,
+                null,
+                deliveryNanos == null ? null : Long.valueOf(0));
     }
 }
