@@ -8,6 +8,7 @@ import io.tokenstair.collect.importer.ImportSummary;
 import io.tokenstair.collect.importer.Importer;
 import io.tokenstair.collect.importer.LayerCount;
 import io.tokenstair.collect.input.LineSource;
+import io.tokenstair.collect.kineto.KinetoImport;
 import io.tokenstair.collect.prometheus.PrometheusImport;
 import io.tokenstair.collect.table.CsvImport;
 import io.tokenstair.collect.table.CsvMap;
@@ -40,7 +41,8 @@ import picocli.CommandLine.Spec;
             ImportMain.VllmCapture.class,
             ImportMain.Events.class,
             ImportMain.Prometheus.class,
-            ImportMain.StepsCsv.class
+            ImportMain.StepsCsv.class,
+            ImportMain.Kineto.class
         },
         commandListHeading = "%nFormats:%n",
         footer = {
@@ -327,6 +329,55 @@ public final class ImportMain {
         }
     }
 
+    /** What the formats of GPU profilers have in common. */
+    abstract static class ProfilerFormat extends Format {
+        @Option(
+                names = "--engine",
+                paramLabel = "NAME",
+                description = "The engine it was recorded of, where its own records are imported too.")
+        @Nullable
+        String engine;
+
+        @Option(
+                names = "--clock",
+                paramLabel = "ID",
+                description = "The clock of the stamps, where other records name it: joins the two.")
+        @Nullable
+        String clock;
+    }
+
+    /** The format {@code kineto}. */
+    @Command(
+            name = "kineto",
+            customSynopsis = "tokenstair import kineto FILE... --archive DIR [--engine NAME] [--clock ID]",
+            description = {
+                "Traces of the PyTorch profiler (export_chrome_trace), plain or gzipped, of any",
+                "size: CUDA, HIP and MTIA devices, or a CPU alone.",
+                "",
+                "Can tell: kernels and copies, each with the call that launched it and its wait",
+                "  in the queue; calls that waited for the device; allocations; collectives;",
+                "  steps, where ranges are named execute_context_..., [Executor] _forward_step",
+                "  or ProfilerStep#.",
+                "Cannot tell: requests and tokens; which rank a collective waited for; sizes of",
+                "  allocations; anything of a GPU where no kernel was recorded. A kernel whose",
+                "  launch was not recorded has no launch time: it is never 0.",
+                "",
+                "Stamps are the wall clock's. Operators and their names are not taken over.",
+                ""
+            },
+            footer = {
+                "",
+                "Examples:",
+                "  tokenstair import kineto rank-0.pt.trace.json.gz --archive A",
+                "  tokenstair import kineto t.json --engine vllm-0 --clock wall@capture --archive A"
+            })
+    static final class Kineto extends ProfilerFormat {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new KinetoImport(engine, clock, LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
     /** Prints what is missing, and on a terminal how far a long import is. */
     private static final class Report implements ImportListener {
         private final PrintWriter out;
@@ -350,6 +401,11 @@ public final class ImportMain {
         @Override
         public void missing(String layer, String files, Path folder) {
             out.println("layer " + layer + ": missing (no " + files + " in " + folder + ")");
+        }
+
+        @Override
+        public void said(String line) {
+            out.println(line);
         }
     }
 }

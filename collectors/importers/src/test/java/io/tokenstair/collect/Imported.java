@@ -28,6 +28,43 @@ import java.util.zip.GZIPOutputStream;
 /** An import in a test: what it counted, what it called missing, and the events of the log. */
 public record Imported(ImportSummary summary, List<String> missing, List<LoggedEvent> events) {
 
+    /** What an import of one file said, line by line, and what it made. */
+    public record Told(Imported imported, List<String> lines) {
+        /** The only line that holds this. */
+        public String line(String part) {
+            List<String> found =
+                    lines.stream().filter(line -> line.contains(part)).toList();
+            if (found.size() != 1) {
+                throw new AssertionError(found.size() + " lines with '" + part + "': " + lines);
+            }
+            return found.get(0);
+        }
+    }
+
+    /** A file that is there, imported. */
+    public static Told file(Format format, Path file, Path log) throws ImportException {
+        List<String> lines = new ArrayList<>();
+        ImportListener listener = new ImportListener() {
+            @Override
+            public void progress(String layer, long read) {}
+
+            @Override
+            public void missing(String layer, String files, Path missingIn) {}
+
+            @Override
+            public void said(String line) {
+                lines.add(line);
+            }
+        };
+        Importer importer = format.importer(listener);
+        try {
+            ImportSummary summary = importer.run(List.of(file), log);
+            return new Told(new Imported(summary, List.of(), events(log)), lines);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     public static Imported of(Path capture, Path log) {
         return of(List.of(capture), log, LineSource.Limits.DEFAULT);
     }
@@ -150,15 +187,24 @@ public record Imported(ImportSummary summary, List<String> missing, List<LoggedE
 
     /** The recorded runs of the repository. */
     public static Path captures() {
+        return folderOfRepository("captures");
+    }
+
+    /** What other projects recorded. */
+    public static Path real() {
+        return folderOfRepository("flink-jobs/src/test/resources/real");
+    }
+
+    private static Path folderOfRepository(String name) {
         Path folder = Path.of("").toAbsolutePath();
-        while (folder != null && !Files.isDirectory(folder.resolve("captures"))) {
+        while (folder != null && !Files.isDirectory(folder.resolve(name))) {
             folder = folder.getParent();
         }
         if (folder == null) {
             throw new AssertionError(
-                    "Cannot find the folder captures above " + Path.of("").toAbsolutePath());
+                    "Cannot find the folder " + name + " above " + Path.of("").toAbsolutePath());
         }
-        return folder.resolve("captures");
+        return folder.resolve(name);
     }
 
     public static byte[] gzip(byte[] plain) {

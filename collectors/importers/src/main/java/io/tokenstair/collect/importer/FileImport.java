@@ -31,7 +31,8 @@ public abstract class FileImport implements Importer {
     }
 
     /** Reads one file; {@code index} counts the files. */
-    protected abstract void read(Path file, int index, RecordReader reader, EventSpools spools) throws IOException;
+    protected abstract void read(Path file, int index, RecordReader reader, EventSpools spools)
+            throws ImportException, IOException;
 
     /** Notes when the first dated record was, which dates rejects before it. */
     protected final void dated(@Nullable Long wallMillis) {

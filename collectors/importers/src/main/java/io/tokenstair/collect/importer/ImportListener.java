@@ -9,4 +9,7 @@ public interface ImportListener {
 
     /** A layer is not in an input. */
     void missing(String layer, String files, Path folder);
+
+    /** Something about an input that its counts do not say, as a line. */
+    default void said(String line) {}
 }

@@ -120,6 +120,22 @@ public class RecordReader {
     /** Counts one record as refused. */
     public void rejected(String source, @Nullable Long lineNumber, String reason, @Nullable String excerpt)
             throws IOException {
+        refuse(source, lineNumber, null, reason, excerpt);
+    }
+
+    /** Counts one record as refused, of a source whose places are bytes. */
+    public void rejectedAt(String source, long byteOffset, String reason, @Nullable String excerpt)
+            throws IOException {
+        refuse(source, null, byteOffset, reason, excerpt);
+    }
+
+    private void refuse(
+            String source,
+            @Nullable Long lineNumber,
+            @Nullable Long byteOffset,
+            String reason,
+            @Nullable String excerpt)
+            throws IOException {
         count();
         rejected++;
         Long wallMillis = lastWallMillis == null ? referenceWallMillis.get() : lastWallMillis;
@@ -127,7 +143,7 @@ public class RecordReader {
                 wallMillis == null ? 0 : wallMillis,
                 null,
                 wallMillis,
-                new Rejected(source, lineNumber, null, reason, excerpt));
+                new Rejected(source, lineNumber, byteOffset, reason, excerpt));
     }
 
     /** Reports running numbers that never came. */

@@ -103,7 +103,14 @@ public final class Excerpt {
             "prefix_queries",
             "prefix_hits",
             "preempted_queries",
-            "preempted_hits");
+            "preempted_hits",
+            "ph",
+            "cat",
+            "pid",
+            "tid",
+            "ts",
+            "dur",
+            "correlation");
 
     private Excerpt() {}
 

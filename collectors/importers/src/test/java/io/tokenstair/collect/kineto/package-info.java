@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.collect.kineto;
+
+import org.jspecify.annotations.NullMarked;
