@@ -1,6 +1,7 @@
 package io.tokenstair.collect;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tokenstair.collect.bench.BenchImport;
 import io.tokenstair.collect.events.EventsImport;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
@@ -13,6 +14,7 @@ import io.tokenstair.collect.prometheus.PrometheusImport;
 import io.tokenstair.collect.table.CsvImport;
 import io.tokenstair.collect.table.CsvMap;
 import io.tokenstair.collect.vllm.CaptureImport;
+import io.tokenstair.collect.workload.MooncakeImport;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
@@ -42,7 +44,10 @@ import picocli.CommandLine.Spec;
             ImportMain.Events.class,
             ImportMain.Prometheus.class,
             ImportMain.StepsCsv.class,
-            ImportMain.Kineto.class
+            ImportMain.Kineto.class,
+            ImportMain.VllmBench.class,
+            ImportMain.SglangBench.class,
+            ImportMain.Mooncake.class
         },
         commandListHeading = "%nFormats:%n",
         footer = {
@@ -375,6 +380,80 @@ public final class ImportMain {
         @Override
         Importer importer(ImportListener listener) {
             return new KinetoImport(engine, clock, LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code vllm-bench}. */
+    @Command(
+            name = "vllm-bench",
+            customSynopsis = "tokenstair import vllm-bench FILE... --archive DIR [--strict] [--debug]",
+            description = {
+                "JSON that  vllm bench serve --save-result  wrote, or JSON lines of it.",
+                "Plain or gzipped (.gz).",
+                "",
+                "  with --save-detailed   when every chunk of every answer came, by request",
+                "  without                aggregates of the run: no request, no token; across",
+                "                         runs, how TPOT goes with the input length",
+                "  request records        JSON lines with queued_ts, scheduled_ts, first_token_ts",
+                "                         and last_token_ts of the engine: waits, no tokens between",
+                "",
+                "A chunk is a token only where there are as many of one as of the other; the",
+                "first chunk of a chat answer is its role. Requests that failed have no",
+                "latencies. Nothing here tells what the engine did: gaps, no causes. Requests are",
+                "undated. Texts are not taken over.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import vllm-bench result.json --archive A"})
+    static final class VllmBench extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new BenchImport(BenchImport.Tool.VLLM, LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code sglang-bench}. */
+    @Command(
+            name = "sglang-bench",
+            customSynopsis = "tokenstair import sglang-bench FILE... --archive DIR [--strict] [--debug]",
+            description = {
+                "JSON lines of  python -m sglang.bench_serving --output-file FILE, a run a",
+                "line. Plain or gzipped (.gz). Bare Infinity and NaN are read.",
+                "",
+                "With --output-details: when every chunk of every answer came. The file has no",
+                "start times: each request is on a clock of its own, and which ran at the same",
+                "time is not known. With the backend sglang a chunk of several tokens is listed",
+                "as equal shares, which are put together again; with others a chunk is a token",
+                "only where there are as many of one as of the other. Without details: aggregates",
+                "of the run. Nothing here tells what the engine did: gaps, no causes. Texts are",
+                "not taken over.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import sglang-bench bench.jsonl --archive A"})
+    static final class SglangBench extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new BenchImport(BenchImport.Tool.SGLANG, LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code mooncake}. */
+    @Command(
+            name = "mooncake",
+            customSynopsis = "tokenstair import mooncake FILE... --archive DIR [--strict] [--debug]",
+            description = {
+                "Request traces of the Mooncake project: JSON lines with timestamp (ms),",
+                "input_length, output_length and hash_ids. Plain or gzipped (.gz).",
+                "",
+                "A workload only: who asked for what and when, how much of the prompts begins",
+                "like earlier ones, and how coarse the arrival times are. No latency was",
+                "measured, so nothing is said to be slow.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import mooncake conversation_trace.jsonl --archive A"})
+    static final class Mooncake extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new MooncakeImport(LineSource.Limits.DEFAULT, listener);
         }
     }
 

@@ -30,9 +30,23 @@ public abstract class FileImport implements Importer {
         this.listener = listener;
     }
 
-    /** Reads one file; {@code index} counts the files. */
+    /**
+     * Reads one file; {@code index} counts the files.
+     *
+     * @throws ImportException when the file is none of the format at all
+     */
     protected abstract void read(Path file, int index, RecordReader reader, EventSpools spools)
             throws ImportException, IOException;
+
+    /** Tells the user a sentence about what was read. */
+    protected final void note(String sentence) {
+        listener.said(sentence);
+    }
+
+    /** Limits of files and lines. */
+    protected final LineSource.Limits limits() {
+        return limits;
+    }
 
     /** Notes when the first dated record was, which dates rejects before it. */
     protected final void dated(@Nullable Long wallMillis) {

@@ -67,7 +67,14 @@ public final class CollectorSpool implements Closeable {
      */
     public void add(long orderNanos, @Nullable Long clockNanos, @Nullable Long wallMillis, Event event)
             throws IOException {
-        EventHeader header = new EventHeader(collectorId, collectorEpoch, 0, clockId, clockNanos, wallMillis);
+        add(clockId, orderNanos, clockNanos, wallMillis, event);
+    }
+
+    /** Takes an event stamped by a clock of its own: one whose readings say nothing of those of the collector's other events. */
+    public void add(
+            String eventClockId, long orderNanos, @Nullable Long clockNanos, @Nullable Long wallMillis, Event event)
+            throws IOException {
+        EventHeader header = new EventHeader(collectorId, collectorEpoch, 0, eventClockId, clockNanos, wallMillis);
         byte[] bytes = EventCodec.encode(new LoggedEvent(header, event));
         entries.add(new Entry(wallMillis == null, orderNanos, ordinal++, wallMillis == null ? 0 : wallMillis, bytes));
         heldBytes += bytes.length + 64;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.collect.bench;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,209 @@
+package io.tokenstair.collect.importer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tokenstair.collect.bench.BenchImport;
+import io.tokenstair.collect.input.LineSource;
+import io.tokenstair.collect.output.EventSpools;
+import io.tokenstair.collect.prometheus.PrometheusImport;
+import io.tokenstair.collect.table.CsvImport;
+import io.tokenstair.collect.table.CsvMap;
+import io.tokenstair.collect.workload.MooncakeImport;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Files that something happened to, {@value #FILES} of each format: whatever comes in is read or refused with a reason, counted, and nothing else is thrown.
+ */
+@Timeout(value = 600, unit = TimeUnit.SECONDS)
+class MutatedInputTest {
+    private static final int FILES = 10_000;
+
+    private static final String[] PIECES = {
+        "NaN",
+        "Infinity",
+        "-1",
+        "1e309",
+        "1e-400",
+        "99999999999999999999",
+        "null",
+        "\"",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\n",
+        "\\u0000",
+        "true",
+        "[[[[",
+        "{\"a\":",
+        "\ud83d\ude00",
+        "0",
+        "\"itls\":",
+        "-Infinity",
+        "\r\n",
+        "0x1p3",
+        "9223372036854775807"
+    };
+
+    @TempDir
+    Path folder;
+
+    /** Makes an importer of a format. */
+    private interface Format {
+        FileImport importer(ImportListener listener) throws ImportException;
+    }
+
+    private static final ImportListener SILENT = new ImportListener() {
+        @Override
+        public void progress(String layer, long read) {}
+
+        @Override
+        public void missing(String layer, String files, Path missingIn) {}
+    };
+
+    private static byte[] mutated(byte[] original, SplittableRandom random) {
+        byte[] bytes = original.clone();
+        int changes = 1 + random.nextInt(4);
+        for (int i = 0; i < changes && bytes.length > 0; i++) {
+            int at = random.nextInt(bytes.length);
+            switch (random.nextInt(6)) {
+                case 0 -> bytes[at] = (byte) random.nextInt(256);
+                case 1 -> bytes = Arrays.copyOf(bytes, at);
+                case 2 ->
+                    bytes = joined(
+                            Arrays.copyOf(bytes, at),
+                            Arrays.copyOfRange(
+                                    bytes, Math.min(bytes.length, at + 1 + random.nextInt(40)), bytes.length));
+                case 3, 4 -> {
+                    byte[] piece = PIECES[random.nextInt(PIECES.length)].getBytes(StandardCharsets.UTF_8);
+                    int over = random.nextInt(2) * Math.min(piece.length, bytes.length - at);
+                    bytes = joined(
+                            joined(Arrays.copyOf(bytes, at), piece),
+                            Arrays.copyOfRange(bytes, at + over, bytes.length));
+                }
+                default -> {
+                    int to = at + random.nextInt(Math.min(60, bytes.length - at) + 1);
+                    bytes = joined(
+                            joined(Arrays.copyOf(bytes, to), Arrays.copyOfRange(bytes, at, to)),
+                            Arrays.copyOfRange(bytes, to, bytes.length));
+                }
+            }
+        }
+        return bytes;
+    }
+
+    private static byte[] joined(byte[] a, byte[] b) {
+        byte[] both = Arrays.copyOf(a, a.length + b.length);
+        System.arraycopy(b, 0, both, a.length, b.length);
+        return both;
+    }
+
+    private void readsOrRefuses(Format format, long seed, String original) throws IOException {
+        SplittableRandom random = new SplittableRandom(seed);
+        byte[] bytes = original.getBytes(StandardCharsets.UTF_8);
+        Path file = folder.resolve("input");
+        long read = 0;
+        long rejected = 0;
+        int refused = 0;
+        for (int i = 0; i < FILES; i++) {
+            byte[] input = mutated(bytes, random);
+            Files.write(file, input);
+            // Without the log, which is written as for any input.
+            try (EventSpools spools = new EventSpools(folder.resolve("log"))) {
+                RecordReader reader = new RecordReader(
+                        "mutated",
+                        path -> "input",
+                        () -> null,
+                        LineSource.Limits.DEFAULT,
+                        spools.collector("rejects", 1, "none"),
+                        count -> {});
+                format.importer(SILENT).read(file, 0, reader, spools);
+                LayerCount count = reader.result(false);
+                assertThat(count.read()).isEqualTo(count.accepted() + count.rejected());
+                read += count.read();
+                rejected += count.rejected();
+            } catch (ImportException e) {
+                refused++;
+                assertThat(e.getMessage()).doesNotContain("\n");
+            } catch (RuntimeException e) {
+                throw new AssertionError("input " + i + ": " + new String(input, StandardCharsets.UTF_8), e);
+            }
+        }
+        assertThat(read).isPositive();
+        assertThat(rejected + refused).isPositive();
+    }
+
+    @Test
+    void resultsOfVllm() throws IOException {
+        readsOrRefuses(
+                listener -> new BenchImport(BenchImport.Tool.VLLM, LineSource.Limits.DEFAULT, listener),
+                1,
+                "{\n \"backend\": \"openai-chat\", \"model_id\": \"m\", \"request_rate\": \"inf\", \"completed\": 2,\n"
+                        + " \"input_lens\": [7, 8], \"output_lens\": [2, 3], \"ttfts\": [0.02, 0.03],\n"
+                        + " \"itls\": [[0.001, 0.005], [0.001, 0.004, 0.006]], \"start_times\": [100.0, 100.1],\n"
+                        + " \"generated_texts\": [\"a\", \"b\"], \"errors\": [\"\", \"\"], \"median_tpot_ms\": 4.5\n}\n");
+    }
+
+    @Test
+    void requestsWithStamps() throws IOException {
+        readsOrRefuses(
+                listener -> new BenchImport(BenchImport.Tool.VLLM, LineSource.Limits.DEFAULT, listener),
+                2,
+                "{\"request_id\":\"a\",\"input_toks\":5,\"output_toks\":3,\"arrival_time\":1790000000.5,\"queued_ts\":10.0,"
+                        + "\"scheduled_ts\":12.0,\"first_token_ts\":12.5,\"last_token_ts\":13.5}\n"
+                        + "{\"request_id\":\"b\",\"input_toks\":5,\"output_toks\":3,\"arrival_time\":1790000001.5,\"queued_ts\":11.0,"
+                        + "\"scheduled_ts\":12.0,\"first_token_ts\":12.5,\"last_token_ts\":13.5}\n");
+    }
+
+    @Test
+    void resultsOfSglang() throws IOException {
+        String run = "{\"backend\":\"sglang\",\"request_rate\":Infinity,\"completed\":2,\"ttfts\":[0.02,0.5],"
+                + "\"itls\":[[0.01,0.01,0.012],[]],\"output_lens\":[5,3],\"input_lens\":[1,2],\"errors\":[\"\",\"\"]}\n";
+        readsOrRefuses(
+                listener -> new BenchImport(BenchImport.Tool.SGLANG, LineSource.Limits.DEFAULT, listener),
+                3,
+                run + run);
+    }
+
+    @Test
+    void workloads() throws IOException {
+        readsOrRefuses(
+                listener -> new MooncakeImport(LineSource.Limits.DEFAULT, listener),
+                4,
+                "{\"timestamp\": 0, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [0, 1]}\n"
+                        + "{\"timestamp\": 3000, \"input_length\": 1030, \"output_length\": 5, \"hash_ids\": [0, 1, 2]}\n"
+                        + "{\"timestamp\": 3001, \"input_length\": 100, \"output_length\": 5, \"hash_ids\": [7]}\n");
+    }
+
+    @Test
+    void tables() throws IOException {
+        readsOrRefuses(
+                listener -> new CsvImport(
+                        CsvMap.parse(List.of("time=t:s", "running=running", "kvUsed=kv:percent"), null, "e"),
+                        LineSource.Limits.DEFAULT,
+                        listener),
+                5,
+                "t,running,kv\n1.0,5,13.2\n2.0,6,14.1\n3.0,7,99.0\n");
+    }
+
+    @Test
+    void scrapes() throws IOException {
+        readsOrRefuses(
+                listener -> new PrometheusImport(LineSource.Limits.DEFAULT, listener),
+                6,
+                "# scraped mono_ns=5 wall_ns=1790000000000000000\n# TYPE a counter\nvllm:num_requests_running{engine=\"0\",model_name=\"m\"} 3\n"
+                        + "vllm:time_to_first_token_seconds_bucket{le=\"+Inf\"} 11 1790000000000\nvllm:kv_cache_usage_perc 0.5\n");
+    }
+}

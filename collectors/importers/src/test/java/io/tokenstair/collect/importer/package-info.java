@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.collect.importer;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.collect.workload;
+
+import org.jspecify.annotations.NullMarked;
