@@ -147,7 +147,12 @@ class DuckDbTest {
         views();
 
         for (String view : List.of(
-                "step_sequence_named", "token_part", "token_delivery_part", "finding_part", "slow_token", "kernel_queue_wait",
+                "step_sequence_named",
+                "token_part",
+                "token_delivery_part",
+                "finding_part",
+                "slow_token",
+                "kernel_queue_wait",
                 "rejected")) {
             assertThat(query("SELECT count(*) FROM " + view)).as(view).containsExactly("0");
         }

@@ -181,7 +181,8 @@ public class ClockFit {
 
     private void add(Bracket bracket) {
         int drop = 0;
-        long oldest = Math.max(bracket.timeNanos, count == 0 ? bracket.timeNanos : timeNanos[count - 1]) - LONG_WINDOW_NANOS;
+        long oldest =
+                Math.max(bracket.timeNanos, count == 0 ? bracket.timeNanos : timeNanos[count - 1]) - LONG_WINDOW_NANOS;
         while (drop < count && timeNanos[drop] < oldest) {
             drop++;
         }

@@ -209,6 +209,9 @@ final class Delivery {
             if (token.producedEpochNanos != null) {
                 token.deliveredEpochNanos = token.producedEpochNanos + token.deliveryNanos;
             }
+        } else {
+            token.unjoined = true;
+            sequence.unjoined = true;
         }
     }
 

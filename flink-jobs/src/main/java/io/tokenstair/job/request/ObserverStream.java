@@ -17,6 +17,7 @@ public class ObserverStream {
     public @Nullable Long alignedOffsetNanos;
     /** Hard bound of {@link #alignedOffsetNanos}. */
     public long alignedBoundNanos;
+
     public long alignedSigmaNanos;
     /** Epoch less its clock at the end, in place of the offset at the beginning; absent where it was not aligned. */
     public @Nullable Long endedOffsetNanos;

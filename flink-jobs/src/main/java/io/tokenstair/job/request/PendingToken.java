@@ -15,6 +15,7 @@ public class PendingToken {
     public @Nullable Long boundNanos;
     /** Statistical width; absent where it is not known. */
     public @Nullable Long sigmaNanos;
+
     public @Nullable String gapBasis;
     public @Nullable Long gapNanos;
     public @Nullable Long expectedNanos;
@@ -29,6 +30,8 @@ public class PendingToken {
     public @Nullable SlowToken slow;
     /** Whether a chunk that brought it is known. */
     public boolean delivered;
+    /** Its chunk came on a clock that nothing joins with the engine's. */
+    public boolean unjoined;
     /** Its chunk ended with it. */
     public boolean lastOfChunk;
     /** Arrival less end of its step, across clocks that may never have been aligned: only differences of it mean something. */

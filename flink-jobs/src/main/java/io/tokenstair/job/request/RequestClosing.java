@@ -83,6 +83,9 @@ final class RequestClosing {
                 missing.add("kv-events");
             }
         }
+        if (sequence.unjoined) {
+            missing.add("clocks");
+        }
         TreeSet<Cause> requestCauses = new TreeSet<>();
         if (!lifetime.warmup) {
             findings.findings(lifetime, sequence, index, abortedByClient, missing, requestCauses);

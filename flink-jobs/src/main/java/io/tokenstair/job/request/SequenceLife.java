@@ -39,6 +39,7 @@ public class SequenceLife {
     public @Nullable Long boundNanos;
     /** Statistical width; absent where it is not known. */
     public @Nullable Long sigmaNanos;
+
     public boolean hostCovered;
     public boolean kvReported;
     public boolean gpuReported;
@@ -94,6 +95,9 @@ public class SequenceLife {
     public int droppedTokens;
     /** Differences of stamps that cannot be: negative beyond what the clocks' bound allows. */
     public int invalidStamps;
+
+    /** Some of its chunks came on a clock that nothing joins with the engine's. */
+    public boolean unjoined;
 
     public List<SlowGroup> groups = new ArrayList<>();
     public StaircaseState staircase = StaircaseDetector.COMPACT.start();

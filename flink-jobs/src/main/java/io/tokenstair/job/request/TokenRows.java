@@ -15,7 +15,10 @@ final class TokenRows {
     /** Token index at which a held first token is sent. */
     static final int FIRST_HELD_UNTIL = 32;
 
-    /** What a token may miss: number 1 the steps, 2 core records, 4 the client, 8 records of the device, and their sums. */
+    /**
+     * What a token may miss: number 1 the steps, 2 core records, 4 the client, 8 records of the device, 16 samples that join its
+     * observer's clock with the engine's, and their sums.
+     */
     private static final List<List<String>> MISSING_LAYERS = missingLayers();
 
     private final String requestId;
@@ -27,7 +30,7 @@ final class TokenRows {
     }
 
     private static List<List<String>> missingLayers() {
-        List<String> layers = List.of("steps", "host-scheduling", "client", "gpu");
+        List<String> layers = List.of("steps", "host-scheduling", "client", "gpu", "clocks");
         List<List<String>> sets = new ArrayList<>();
         for (int set = 0; set < 1 << layers.size(); set++) {
             List<String> missing = new ArrayList<>();
@@ -117,8 +120,11 @@ final class TokenRows {
                 || slow == null
                 || !slow.cause.equals(Cause.UNRESOLVED_STALL.name())
                 || (token.flags & TokenBatch.GPU_REPORTED) != 0;
-        List<String> missing =
-                MISSING_LAYERS.get((stepsLost ? 1 : 0) + (cores ? 0 : 2) + (observed ? 0 : 4) + (device ? 0 : 8));
+        List<String> missing = MISSING_LAYERS.get((stepsLost ? 1 : 0)
+                + (cores ? 0 : 2)
+                + (observed ? 0 : 4)
+                + (device ? 0 : 8)
+                + (token.unjoined ? 16 : 0));
         return new TokenAnalysis(
                 requestId,
                 lifetime,

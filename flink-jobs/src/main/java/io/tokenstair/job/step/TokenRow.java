@@ -126,7 +126,17 @@ public final class TokenRow {
     /** Writes a row that can be read behind any other. Returns the position behind it. */
     int write(byte[] to, int at) {
         return write(
-                TOKEN_INDEX | CONTEXT | STEP_ID | BATCH_SEQUENCES | FLAGS | PART_MASK | COARSE | BOUND | SIGMA | END | EPOCH,
+                TOKEN_INDEX
+                        | CONTEXT
+                        | STEP_ID
+                        | BATCH_SEQUENCES
+                        | FLAGS
+                        | PART_MASK
+                        | COARSE
+                        | BOUND
+                        | SIGMA
+                        | END
+                        | EPOCH,
                 0,
                 to,
                 at);
@@ -228,7 +238,8 @@ public final class TokenRow {
     public int read(byte[] from, int at) {
         int own = (short) SHORT.get(from, at);
         int next = at + Short.BYTES;
-        if ((own & (TOKEN_INDEX | CONTEXT | STEP_ID | BATCH_SEQUENCES | FLAGS | PART_MASK | COARSE | BOUND | SIGMA)) == 0) {
+        if ((own & (TOKEN_INDEX | CONTEXT | STEP_ID | BATCH_SEQUENCES | FLAGS | PART_MASK | COARSE | BOUND | SIGMA))
+                == 0) {
             tokenIndex++;
             contextTokens++;
             stepId++;

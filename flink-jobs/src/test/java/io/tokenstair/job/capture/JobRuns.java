@@ -19,6 +19,7 @@ import java.util.TreeSet;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a run of the job said, as text rows that can be compared.
@@ -28,16 +29,27 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
  * @param requests rows of request_analysis
  * @param statistics rows of quantile, covariance and priority_displacement
  */
-record JobRuns(TreeSet<String> tokens, TreeSet<String> findings, TreeSet<String> requests, TreeSet<String> statistics) {
+public record JobRuns(TreeSet<String> tokens, TreeSet<String> findings, TreeSet<String> requests, TreeSet<String> statistics) {
 
     /** Runs the analysis over a bounded source. */
-    static JobRuns of(RuntimeExecutionMode mode, int parallelism, Source<RawRecord, ?, ?> source, Path results)
+    public static JobRuns of(RuntimeExecutionMode mode, int parallelism, Source<RawRecord, ?, ?> source, Path results)
+            throws Exception {
+        return of(mode, parallelism, source, results, null);
+    }
+
+    /** Runs the analysis over a bounded source, and archives what it read. */
+    public static JobRuns of(
+            RuntimeExecutionMode mode,
+            int parallelism,
+            Source<RawRecord, ?, ?> source,
+            Path results,
+            @Nullable Path rawArchive)
             throws Exception {
         StreamExecutionEnvironment environment = JobEnvironment.local(mode, parallelism);
         new AnalysisJob(
                         mode == RuntimeExecutionMode.BATCH,
                         RuleLibrary.builtIn().rules(),
-                        null,
+                        rawArchive,
                         results)
                 .wire(environment
                         .fromSource(
@@ -57,7 +69,8 @@ record JobRuns(TreeSet<String> tokens, TreeSet<String> findings, TreeSet<String>
                 statistics);
     }
 
-    private static <R extends Record> TreeSet<String> rows(Path results, TableSchema<R> schema) throws Exception {
+    /** Rows of a table as text, none twice. */
+    public static <R extends Record> TreeSet<String> rows(Path results, TableSchema<R> schema) throws Exception {
         List<String> rows = new ArrayList<>();
         for (Path file : ArchiveLayout.files(results, schema.table())) {
             try (TableReader<R> reader = TableReader.open(schema, file)) {
@@ -70,7 +83,7 @@ record JobRuns(TreeSet<String> tokens, TreeSet<String> findings, TreeSet<String>
     }
 
     /** Up to six rows that only one side has: thousands would hide them. */
-    static List<String> difference(TreeSet<String> said, TreeSet<String> expected) {
+    public static List<String> difference(TreeSet<String> said, TreeSet<String> expected) {
         List<String> difference = new ArrayList<>();
         said.stream()
                 .filter(row -> !expected.contains(row))
