@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * its histogram gets the newest pane and gives back the oldest. State: the panes between the watermark less the hold less a window
  * and the newest event, 8 or so, of at most 24 KB each and usually 1 KB; nothing once a window passes without events.
  */
-public class DurationWindow {
+public class DurationWindow implements SlidingWindow<DurationPane, Quantile> {
     /** A duration is an outlier beyond this many robust standard deviations above the median. */
     public static final double OUTLIER_DEVIATIONS = 5;
 
@@ -28,7 +28,7 @@ public class DurationWindow {
     /** For Flink's serializer. */
     public DurationWindow() {}
 
-    /** Takes a pane or a part of one. Returns false when a window with it was told already: it came too late. */
+    @Override
     public boolean add(DurationPane part) {
         long end = Panes.endMillis(part.paneStartMillis, Panes.MILLIS);
         if (end <= toldEndMillis) {
@@ -47,16 +47,29 @@ public class DurationWindow {
         return true;
     }
 
-    /** End of the next window to tell; {@link Long#MAX_VALUE} when only undated input or nothing is left. */
+    @Override
     public long nextEndMillis() {
-        if (panes.isEmpty()) {
-            return Long.MAX_VALUE;
-        }
-        long firstEnd = Panes.endMillis(panes.get(0).paneStartMillis, Panes.MILLIS);
-        return toldEndMillis == Long.MIN_VALUE || firstEnd > toldEndMillis ? firstEnd : toldEndMillis + Panes.MILLIS;
+        return panes.isEmpty()
+                ? Long.MAX_VALUE
+                : Panes.nextEndMillis(panes.get(0).paneStartMillis, toldEndMillis, Panes.MILLIS);
     }
 
-    /** Tells every window that ends at or before this event time, and the one of undated input when it is {@link Long#MAX_VALUE}. */
+    @Override
+    public boolean hasNothingLeft() {
+        return panes.isEmpty();
+    }
+
+    @Override
+    public long timer() {
+        return timerMillis;
+    }
+
+    @Override
+    public void timer(long millis) {
+        timerMillis = millis;
+    }
+
+    @Override
     public void tell(long completeToMillis, Consumer<Quantile> output) {
         while (!panes.isEmpty()) {
             long end = nextEndMillis();

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The panes of one engine that some window of moments still needs; as {@link DurationWindow}. State: 12 panes of 10 KB at most.
  */
-public class MomentWindow {
+public class MomentWindow implements SlidingWindow<MomentPane, Covariance> {
     /** Panes in order of time. */
     public List<MomentPane> panes = new ArrayList<>();
     /** End of the last window that was told; {@link Long#MIN_VALUE} before the first. */
@@ -22,7 +22,7 @@ public class MomentWindow {
     /** For Flink's serializer. */
     public MomentWindow() {}
 
-    /** Takes a pane or a part of one. Returns false when a window with it was told already: it came too late. */
+    @Override
     public boolean add(MomentPane part) {
         if (Panes.endMillis(part.paneStartMillis, Panes.MOMENT_MILLIS) <= toldEndMillis) {
             return false;
@@ -49,18 +49,29 @@ public class MomentWindow {
         return true;
     }
 
-    /** End of the next window to tell; {@link Long#MAX_VALUE} when only undated input or nothing is left. */
+    @Override
     public long nextEndMillis() {
-        if (panes.isEmpty()) {
-            return Long.MAX_VALUE;
-        }
-        long firstEnd = Panes.endMillis(panes.get(0).paneStartMillis, Panes.MOMENT_MILLIS);
-        return toldEndMillis == Long.MIN_VALUE || firstEnd > toldEndMillis
-                ? firstEnd
-                : toldEndMillis + Panes.MOMENT_MILLIS;
+        return panes.isEmpty()
+                ? Long.MAX_VALUE
+                : Panes.nextEndMillis(panes.get(0).paneStartMillis, toldEndMillis, Panes.MOMENT_MILLIS);
     }
 
-    /** Tells every window that ends at or before this event time, and the one of undated input when it is {@link Long#MAX_VALUE}. */
+    @Override
+    public boolean hasNothingLeft() {
+        return panes.isEmpty();
+    }
+
+    @Override
+    public long timer() {
+        return timerMillis;
+    }
+
+    @Override
+    public void timer(long millis) {
+        timerMillis = millis;
+    }
+
+    @Override
     public void tell(long completeToMillis, Consumer<Covariance> output) {
         while (!panes.isEmpty()) {
             long end = nextEndMillis();

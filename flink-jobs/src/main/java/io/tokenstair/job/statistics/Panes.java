@@ -28,4 +28,16 @@ public final class Panes {
     static long endMillis(long startMillis, long paneMillis) {
         return startMillis == UNDATED ? UNDATED : startMillis + paneMillis;
     }
+
+    /**
+     * End of the next window to tell.
+     *
+     * @param firstStartMillis start of the first pane that is left
+     * @param toldEndMillis end of the last window that was told; {@link Long#MIN_VALUE} before the first
+     * @param paneMillis length of a pane
+     */
+    static long nextEndMillis(long firstStartMillis, long toldEndMillis, long paneMillis) {
+        long firstEnd = endMillis(firstStartMillis, paneMillis);
+        return toldEndMillis == Long.MIN_VALUE || firstEnd > toldEndMillis ? firstEnd : toldEndMillis + paneMillis;
+    }
 }
