@@ -66,19 +66,24 @@ public final class FleetRun {
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         AtomicLong wallStart = new AtomicLong();
         AtomicLong cpuStart = new AtomicLong();
+        ThreadTimes[] threadsStart = {ThreadTimes.now()};
         ReadFleet.prepare(fleet, () -> {
+            threadsStart[0] = ThreadTimes.now();
             cpuStart.set(system.getProcessCpuTime());
             wallStart.set(System.nanoTime());
         });
         JobExecutionResult result = environment.execute("bench " + variant.variantName());
         long wallNanos = System.nanoTime() - wallStart.get();
         long cpuNanos = system.getProcessCpuTime() - cpuStart.get();
+        ThreadTimes threads = ThreadTimes.now();
         long archiveBytes = deleted(archive);
         return new Measurement(
                 counted(result, TOKENS) + counted(result, RUN_TOKENS),
                 counted(result, SLOW),
                 wallNanos,
                 cpuNanos,
+                threads.compilerNanosSince(threadsStart[0]),
+                threads.collectorNanosSince(threadsStart[0]),
                 archiveBytes);
     }
 

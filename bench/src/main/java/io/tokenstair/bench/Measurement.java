@@ -7,9 +7,18 @@ package io.tokenstair.bench;
  * @param slowTokens how many of them were slow; 0 where nothing was analysed
  * @param wallNanos time that passed
  * @param cpuNanos processor time of the whole process, all threads
+ * @param compilerNanos of it, what the JVM spent on compiling
+ * @param collectorNanos of it, what the JVM spent on collecting garbage
  * @param archiveBytes bytes of the files written
  */
-public record Measurement(long tokens, long slowTokens, long wallNanos, long cpuNanos, long archiveBytes) {
+public record Measurement(
+        long tokens,
+        long slowTokens,
+        long wallNanos,
+        long cpuNanos,
+        long compilerNanos,
+        long collectorNanos,
+        long archiveBytes) {
 
     /** Million tokens a second. */
     public double millionTokensPerSecond() {
@@ -19,5 +28,15 @@ public record Measurement(long tokens, long slowTokens, long wallNanos, long cpu
     /** Processor time per token. */
     public double cpuNanosPerToken() {
         return (double) cpuNanos / tokens;
+    }
+
+    /** Of it, compiling. */
+    public double compilerNanosPerToken() {
+        return (double) compilerNanos / tokens;
+    }
+
+    /** Of it, collecting garbage. */
+    public double collectorNanosPerToken() {
+        return (double) collectorNanos / tokens;
     }
 }

@@ -44,8 +44,15 @@ public final class WholeJobBench implements Callable<Integer> {
             description = "subtasks; several, one after the other")
     List<Integer> parallelisms = List.of();
 
-    @Option(names = "--repetitions", paramLabel = "K", defaultValue = "3", description = "after one warm-up")
+    @Option(names = "--repetitions", paramLabel = "K", defaultValue = "3", description = "after the warm-ups")
     int repetitions;
+
+    @Option(
+            names = "--warm-ups",
+            paramLabel = "W",
+            defaultValue = "1",
+            description = "runs of every variant that are not counted: most compiling is done in them")
+    int warmUps;
 
     @Option(
             names = "--variants",
@@ -54,6 +61,9 @@ public final class WholeJobBench implements Callable<Integer> {
             defaultValue = "noop,job,job+raw,job+raw+tokens",
             description = "of noop, job, job+raw, job+raw+tokens")
     List<String> variants = List.of();
+
+    @Option(names = "--each", description = "print every run too")
+    boolean each;
 
     @Option(names = "--host-samples", description = "sample the engines' threads too: steps wait for core records")
     boolean hostSamples;
@@ -103,7 +113,7 @@ public final class WholeJobBench implements Callable<Integer> {
             throws Exception {
         FleetRun run = new FleetRun(fleet, parallelism, scratch);
         Map<Variant, List<Measurement>> measured = new EnumMap<>(Variant.class);
-        for (int repetition = 0; repetition <= repetitions; repetition++) {
+        for (int repetition = -warmUps; repetition < repetitions; repetition++) {
             for (Variant variant : chosen) {
                 System.gc();
                 Measurement measurement = run.of(variant);
@@ -112,13 +122,25 @@ public final class WholeJobBench implements Callable<Integer> {
                             + measurement.tokens() + " tokens of "
                             + fleet.size().exactTokens());
                 }
-                if (repetition > 0) {
+                if (each) {
+                    print.printf(
+                            Locale.ROOT,
+                            "%s %d: cpu %.0f, of it jit %.0f, gc %.0f ns/token; %.2f M tokens/s%n",
+                            variant.variantName(),
+                            repetition,
+                            measurement.cpuNanosPerToken(),
+                            measurement.compilerNanosPerToken(),
+                            measurement.collectorNanosPerToken(),
+                            measurement.millionTokensPerSecond());
+                    print.flush();
+                }
+                if (repetition >= 0) {
                     measured.computeIfAbsent(variant, key -> new ArrayList<>()).add(measurement);
                 }
             }
         }
         print.println(
-                "variant          M tokens/s min / median / max   cpu ns/token   ratio  cpu ratio  slow %  B/token");
+                "variant          M tokens/s min / median / max   cpu ns/token  jit   gc   ratio  cpu ratio  slow %  B/token");
         for (Variant variant : chosen) {
             List<Measurement> runs = measured.getOrDefault(variant, List.of());
             if (!runs.isEmpty()) {
@@ -147,12 +169,18 @@ public final class WholeJobBench implements Callable<Integer> {
         }
         return String.format(
                 Locale.ROOT,
-                "%-16s %11.2f / %6.2f / %5.2f %14.0f  %s  %6.2f  %7.1f",
+                "%-16s %11.2f / %6.2f / %5.2f %14.0f %4.0f %4.0f  %s  %6.2f  %7.1f",
                 variant.variantName(),
                 speeds[0],
                 median(speeds),
                 speeds[speeds.length - 1],
                 cpu,
+                median(runs.stream()
+                        .mapToDouble(Measurement::compilerNanosPerToken)
+                        .toArray()),
+                median(runs.stream()
+                        .mapToDouble(Measurement::collectorNanosPerToken)
+                        .toArray()),
                 ratios,
                 100.0 * last.slowTokens() / last.tokens(),
                 (double) last.archiveBytes() / last.tokens());

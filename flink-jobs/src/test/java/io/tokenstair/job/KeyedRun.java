@@ -47,12 +47,7 @@ public final class KeyedRun<I, O> {
     public KeyedOneInputStreamOperatorTestHarness<String, I, O> harness(@Nullable OperatorSubtaskState restored)
             throws Exception {
         KeyedOneInputStreamOperatorTestHarness<String, I, O> harness = new KeyedOneInputStreamOperatorTestHarness<>(
-                new KeyedProcessOperator<>(function.get()),
-                key,
-                Types.STRING,
-                JobEnvironment.MAX_PARALLELISM,
-                1,
-                0);
+                new KeyedProcessOperator<>(function.get()), key, Types.STRING, JobEnvironment.MAX_PARALLELISM, 1, 0);
         ((SerializerConfigImpl) harness.getExecutionConfig().getSerializerConfig()).setGenericTypes(false);
         harness.setup();
         if (restored != null) {

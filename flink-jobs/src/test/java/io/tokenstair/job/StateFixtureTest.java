@@ -90,7 +90,8 @@ class StateFixtureTest {
         List<PublishedSegment> segments = Segments.of(engine.events()).published;
         List<EngineRecord> records = new ArrayList<>();
         for (int i = 0; i < engine.events().size(); i++) {
-            records.add(engineRecord(RawRecord.of(EventCodec.encode(engine.events().get(i)), "partition-0000", i)));
+            records.add(
+                    engineRecord(RawRecord.of(EventCodec.encode(engine.events().get(i)), "partition-0000", i)));
         }
         records.sort(Comparator.comparingLong(record -> record.coarseEpochMillis));
         operators.add(aligning(
@@ -134,8 +135,7 @@ class StateFixtureTest {
 
     private static <I, O> Stateful aligning(
             String uid, Aligning<I, O> run, List<I> inputs, List<PublishedSegment> segments) {
-        return new Stateful(
-                uid, () -> run.firstHalf(inputs, segments), stopped -> run.secondHalf(inputs, stopped));
+        return new Stateful(uid, () -> run.firstHalf(inputs, segments), stopped -> run.secondHalf(inputs, stopped));
     }
 
     /** Makes an operator that aligns stamps. */
@@ -145,10 +145,7 @@ class StateFixtureTest {
 
     /** A keyed operator that hears of clock segments. */
     private record Aligning<I, O>(
-            Maker<I, O> function,
-            KeySelector<I, String> key,
-            ToLongFunction<I> millis,
-            Function<O, String> text) {
+            Maker<I, O> function, KeySelector<I, String> key, ToLongFunction<I> millis, Function<O, String> text) {
 
         KeyedBroadcastOperatorTestHarness<String, I, PublishedSegment, O> harness(
                 @Nullable OperatorSubtaskState restored) throws Exception {

@@ -8,6 +8,7 @@ import io.tokenstair.job.clock.PublishedSegment;
 import io.tokenstair.job.statistics.DurationPane;
 import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
+import io.tokenstair.job.step.AnalyseSteps;
 import io.tokenstair.job.step.EngineTimeline;
 import io.tokenstair.milestone.Milestone;
 import java.util.ArrayList;
@@ -33,9 +34,15 @@ public final class AnalyseRequests
     private static final long serialVersionUID = 1L;
 
     /** How far behind the watermark inputs are drained. */
-    public static final long HOLD_MILLIS = EngineTimeline.COVER_MILLIS + EngineTimeline.BATCH_NANOS / 1_000_000 + 1_500;
+    public static final long HOLD_MILLIS = EngineTimeline.COVER_MILLIS
+            + EngineTimeline.BATCH_NANOS / 1_000_000
+            + AnalyseSteps.TIMER_GRID_MILLIS
+            + 1_500;
 
-    private static final long TIMER_GRID_MILLIS = 250;
+    private static final long TIMER_GRID_MILLIS = 500;
+
+    /** The timer of inputs without event time, which wait for the end of everything. */
+    private static final long END = Long.MAX_VALUE;
 
     /** Durations by pane. */
     public static final OutputTag<DurationPane> DURATIONS =
@@ -94,10 +101,6 @@ public final class AnalyseRequests
         if (buffer == null) {
             buffer = new RequestBuffer();
         }
-        if (!buffer.endTimer) {
-            buffer.endTimer = true;
-            context.timerService().registerEventTimeTimer(Long.MAX_VALUE);
-        }
         if (!buffer.inputs.isEmpty()) {
             // They wait for seconds: what all of them repeat is kept once.
             RequestInput first = buffer.inputs.get(0);
@@ -105,9 +108,7 @@ public final class AnalyseRequests
             input.origin = input.origin.equals(first.origin) ? first.origin : input.origin;
         }
         buffer.inputs.add(input);
-        if (input.coarseEpochMillis != Long.MAX_VALUE) {
-            arm(buffer, input.coarseEpochMillis, context);
-        }
+        arm(buffer, input.coarseEpochMillis, context);
         bufferState.update(buffer);
     }
 
@@ -120,7 +121,9 @@ public final class AnalyseRequests
     /** Sets the timer for what has this event time. One for later, perhaps for the end of the window, gives way. */
     private static void arm(
             RequestBuffer buffer, long millis, KeyedBroadcastProcessFunction<?, ?, ?, ?>.ReadOnlyContext context) {
-        long timer = ((millis + HOLD_MILLIS) / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
+        long timer = millis > END - HOLD_MILLIS - TIMER_GRID_MILLIS
+                ? END
+                : ((millis + HOLD_MILLIS) / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
         if (buffer.timerMillis != Long.MIN_VALUE) {
             if (buffer.timerMillis <= timer) {
                 return;
@@ -175,7 +178,6 @@ public final class AnalyseRequests
         }
         boolean forgotten = life.advance(complete);
         if (forgotten && buffer.inputs.isEmpty()) {
-            context.timerService().deleteEventTimeTimer(Long.MAX_VALUE);
             bufferState.clear();
             requestState.clear();
             return;
@@ -184,9 +186,8 @@ public final class AnalyseRequests
         for (RequestInput input : buffer.inputs) {
             next = Math.min(next, input.coarseEpochMillis);
         }
-        if (next != Long.MAX_VALUE) {
-            arm(buffer, next, context);
-        }
+        // Whatever is open or waits has a timer: none is needed for the end, which lets all of them fire.
+        arm(buffer, next, context);
         bufferState.update(buffer);
         requestState.update(request);
     }

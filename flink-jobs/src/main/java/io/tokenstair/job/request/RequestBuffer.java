@@ -9,8 +9,6 @@ public class RequestBuffer {
     /** The timer that is set, or {@link Long#MIN_VALUE}. */
     public long timerMillis = Long.MIN_VALUE;
 
-    public boolean endTimer;
-
     /** For Flink's serializer. */
     public RequestBuffer() {}
 }

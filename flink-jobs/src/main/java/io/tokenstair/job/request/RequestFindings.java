@@ -10,6 +10,7 @@ import io.tokenstair.job.staircase.Rise;
 import io.tokenstair.job.staircase.StaircaseDetector;
 import io.tokenstair.job.staircase.StaircaseShape;
 import io.tokenstair.job.staircase.StaircaseVerdict;
+import io.tokenstair.narrative.Milliseconds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -315,18 +316,10 @@ final class RequestFindings {
         String which = group.tokens == 1
                 ? "Token " + group.firstTokenIndex
                 : group.tokens + " tokens from " + group.firstTokenIndex + " to " + group.lastTokenIndex;
-        String headline = String.format(
-                Locale.ROOT,
-                "%s lost %.1f ms%s.",
-                which,
-                group.sumLostNanos / 1e6,
-                group.tokens == 1
-                        ? ""
-                        : String.format(
-                                Locale.ROOT,
-                                ", most at token %d (%.1f ms)",
-                                group.worstTokenIndex,
-                                group.mostLostNanos / 1e6));
+        String worst = group.tokens == 1
+                ? ""
+                : ", most at token " + group.worstTokenIndex + " (" + Milliseconds.text(group.mostLostNanos) + ")";
+        String headline = which + " lost " + Milliseconds.text(group.sumLostNanos) + worst + ".";
         String narrative = group.worstChain.isEmpty() ? headline : headline + " " + String.join(" ", group.worstChain);
         return Findings.identified(new Finding(
                 "",

@@ -37,7 +37,9 @@ import org.apache.flink.util.OutputTag;
 public final class AnalyseSteps
         extends KeyedBroadcastProcessFunction<String, EngineRecord, PublishedSegment, RequestInput> {
     private static final long serialVersionUID = 1L;
-    private static final long TIMER_GRID_MILLIS = 100;
+
+    /** How far apart drains of an engine are, event time: the steps of one drain find its sequences in the processor's cache. */
+    public static final long TIMER_GRID_MILLIS = 500;
 
     /** Judged steps. */
     public static final OutputTag<StepAnalysis> STEPS =

@@ -35,7 +35,7 @@ public class EngineState {
     public Map<Integer, SequenceState> sequences = new HashMap<>();
     public Map<String, Integer> handleByName = new HashMap<>();
     public List<Integer> waiting = new ArrayList<>();
-    public List<Integer> openBatches = new ArrayList<>();
+    public OpenBatches openBatches = new OpenBatches();
     /** Sequences that lost their blocks and have not been scheduled again. */
     public List<Integer> preemptedHandles = new ArrayList<>();
 

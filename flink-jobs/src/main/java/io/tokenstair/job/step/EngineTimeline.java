@@ -52,7 +52,7 @@ public final class EngineTimeline {
     public static final long MOMENT_MILLIS = 10;
 
     /** How long a token may wait in an open batch, in the engine's time. */
-    public static final long BATCH_NANOS = 500_000_000L;
+    public static final long BATCH_NANOS = 1_500_000_000L;
 
     /** How long, in event time, a step waits for the names of its rows. */
     public static final long NAME_MILLIS = 15_000;
@@ -432,6 +432,8 @@ public final class EngineTimeline {
         if (sequence == null) {
             return;
         }
+        // Its tokens so far are said before it: whoever hears of both knows which was the last one.
+        ship(sequence);
         sequence.preempted = true;
         sequence.running = false;
         sequence.preemptedEventId = header.eventId();
@@ -666,10 +668,18 @@ public final class EngineTimeline {
         fill.stepEventId = eventId;
         SequenceRows rows = step.rows();
         int most = 0;
+        int block = state.blockSizeTokens;
+        // Of a power of two the rest is in the low bits: nearly all rows are done with that.
+        int restMask = Integer.bitCount(block) == 1 ? block - 1 : 0;
         for (int i = 0; i < rows.count(); i++) {
-            int after = rows.contextTokens(i) / state.blockSizeTokens;
-            boolean within = rows.scheduledTokens(i) <= rows.contextTokens(i) - after * state.blockSizeTokens;
-            int before = within ? after : (rows.contextTokens(i) - rows.scheduledTokens(i)) / state.blockSizeTokens;
+            if (restMask != 0
+                    && rows.scheduledTokens(i) <= (rows.contextTokens(i) & restMask)
+                    && rows.phaseCode(i) == Phase.DECODE.code()) {
+                continue;
+            }
+            int after = rows.contextTokens(i) / block;
+            boolean within = rows.scheduledTokens(i) <= rows.contextTokens(i) - after * block;
+            int before = within ? after : (rows.contextTokens(i) - rows.scheduledTokens(i)) / block;
             boolean prefill = rows.phaseCode(i) == Phase.PREFILL.code();
             if (after > before) {
                 fill.handles.add(rows.requestHandle(i));
@@ -1296,7 +1306,7 @@ public final class EngineTimeline {
             }
             sequence.open = batch;
             sequence.openSinceNanos = judged.endNanos;
-            state.openBatches.add(sequence.handle);
+            sequence.openNumber = state.openBatches.add(sequence.handle);
         }
         return batch;
     }
@@ -1325,34 +1335,38 @@ public final class EngineTimeline {
         }
         batch.residentNanosPerToken = state.snapshot.residentNanosPerToken();
         sequence.open = null;
-        state.openBatches.remove(Integer.valueOf(sequence.handle));
         output.tokens(batch);
     }
 
     private void flushBatchesOlderThan(long stampNanos) {
-        while (!state.openBatches.isEmpty()) {
-            SequenceState sequence = state.sequences.get(state.openBatches.get(0));
-            if (sequence == null || sequence.open == null) {
-                state.openBatches.remove(0);
-            } else if (sequence.openSinceNanos <= stampNanos) {
-                ship(sequence);
-            } else {
-                return;
-            }
+        for (SequenceState sequence = firstOpen();
+                sequence != null && sequence.openSinceNanos <= stampNanos;
+                sequence = firstOpen()) {
+            ship(sequence);
         }
     }
 
     private void flushBatchesBefore(long millis) {
-        while (!state.openBatches.isEmpty()) {
-            SequenceState sequence = state.sequences.get(state.openBatches.get(0));
-            if (sequence == null || sequence.open == null) {
-                state.openBatches.remove(0);
-            } else if (millis == Long.MAX_VALUE
-                    || sequence.open.firstCoarseEpochMillis + BATCH_NANOS / 1_000_000 < millis) {
-                ship(sequence);
-            } else {
-                return;
-            }
+        for (SequenceState sequence = firstOpen();
+                sequence != null
+                        && sequence.open != null
+                        && (millis == Long.MAX_VALUE
+                                || sequence.open.firstCoarseEpochMillis + BATCH_NANOS / 1_000_000 < millis);
+                sequence = firstOpen()) {
+            ship(sequence);
         }
+    }
+
+    /** The sequence whose open batch was begun first; null when none is open. */
+    private @Nullable SequenceState firstOpen() {
+        OpenBatches open = state.openBatches;
+        while (!open.isEmpty()) {
+            SequenceState sequence = state.sequences.get(open.firstHandle());
+            if (sequence != null && sequence.open != null && sequence.openNumber == open.firstNumber) {
+                return sequence;
+            }
+            open.removeFirst();
+        }
+        return null;
     }
 }

@@ -106,6 +106,8 @@ public class SequenceState {
 
     public @Nullable TokenBatch open;
     public long openSinceNanos;
+    /** Its number in {@link EngineState#openBatches}. */
+    public long openNumber;
 
     /** Its name as batches carry it, with this clock; not kept in snapshots. */
     transient byte @Nullable [] packedName;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 @TypeInfo(TokenBatchTypeInfo.Factory.class)
 public class TokenBatch {
     /** Most tokens in a batch. */
-    public static final int CAPACITY = 16;
+    public static final int CAPACITY = 64;
 
     /** Stands for an absent number. */
     public static final long ABSENT = Long.MIN_VALUE;

@@ -209,7 +209,7 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         return new Snapshot();
     }
 
-    /** Version 2 of the form above. */
+    /** Version 3 of the form above. */
     public static final class Snapshot extends SimpleTypeSerializerSnapshot<TokenBatch> {
         /** For Flink, which makes one when it restores. */
         public Snapshot() {

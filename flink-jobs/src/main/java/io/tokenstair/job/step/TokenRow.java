@@ -34,13 +34,31 @@ public final class TokenRow {
     private static final int PART_MASK = 1 << 5;
     private static final int COARSE = 1 << 6;
     private static final int BOUND = 1 << 7;
-    private static final int WIDE_GAP = 1 << 8;
+    /** The gap is not the sum of its parts. */
+    private static final int GAP = 1 << 8;
+
     private static final int END = 1 << 9;
     private static final int EPOCH = 1 << 10;
     private static final int WIDE_PARTS = 1 << 11;
     private static final int REFERENCE = 1 << 12;
     private static final int EXPECTED = 1 << 13;
     private static final int SIGMA = 1 << 14;
+    /** The reference part is that of the row before, and not written. */
+    private static final int SAME_REFERENCE = 1 << 15;
+
+    /** What a row does not say that follows from the row before and from its parts in all else. */
+    private static final int NOT_FOLLOWING = TOKEN_INDEX
+            | CONTEXT
+            | STEP_ID
+            | BATCH_SEQUENCES
+            | FLAGS
+            | PART_MASK
+            | COARSE
+            | BOUND
+            | SIGMA
+            | GAP
+            | END
+            | EPOCH;
 
     /** Parts that make up what the model expects. */
     private static final int EXPECTED_PARTS = 1 << Part.REFERENCE.ordinal()
@@ -138,6 +156,7 @@ public final class TokenRow {
                         | END
                         | EPOCH,
                 0,
+                false,
                 to,
                 at);
     }
@@ -156,16 +175,23 @@ public final class TokenRow {
                 | (sigmaNanos == before.sigmaNanos ? 0 : SIGMA)
                 | (endNanos == before.endNanos + gapNanos ? 0 : END)
                 | (epochNanos == endNanos + (before.epochNanos - before.endNanos) ? 0 : EPOCH);
-        return write(own, (int) coarse, to, at);
+        boolean sameReference =
+                (partMask & before.partMask & REFERENCE_BIT) != 0 && partNanos[0] == before.partNanos[0];
+        return write(own, (int) coarse, sameReference, to, at);
     }
 
-    private int write(int said, int coarse, byte[] to, int at) {
-        int own = said | (gapNanos == (int) gapNanos ? 0 : WIDE_GAP);
+    private int write(int said, int coarse, boolean sameReference, byte[] to, int at) {
         boolean wide = false;
+        long sum = 0;
         for (int i = 0; i < partCount; i++) {
             wide |= partNanos[i] != (int) partNanos[i];
+            sum += partNanos[i];
         }
-        own |= (wide ? WIDE_PARTS : 0)
+        int firstPart = sameReference ? 1 : 0;
+        int own = said
+                | (wide ? WIDE_PARTS : 0)
+                | (gapNanos == sum ? 0 : GAP)
+                | (sameReference ? SAME_REFERENCE : 0)
                 | (referenceNanos == referencePart() ? 0 : REFERENCE)
                 | (expectedNanos == expectedParts() ? 0 : EXPECTED);
         SHORT.set(to, at, (short) own);
@@ -183,10 +209,10 @@ public final class TokenRow {
         }
         next = (own & BOUND) == 0 ? next : put(to, next, boundNanos);
         next = (own & SIGMA) == 0 ? next : put(to, next, sigmaNanos);
-        next = (own & WIDE_GAP) == 0 ? put(to, next, (int) gapNanos) : put(to, next, gapNanos);
+        next = (own & GAP) == 0 ? next : put(to, next, gapNanos);
         next = (own & END) == 0 ? next : put(to, next, endNanos);
         next = (own & EPOCH) == 0 ? next : put(to, next, epochNanos);
-        for (int i = 0; i < partCount; i++) {
+        for (int i = firstPart; i < partCount; i++) {
             next = wide ? put(to, next, partNanos[i]) : put(to, next, (int) partNanos[i]);
         }
         next = (own & REFERENCE) == 0 ? next : put(to, next, referenceNanos);
@@ -236,50 +262,67 @@ public final class TokenRow {
 
     /** Reads the row behind the one it holds. Returns the position behind that. */
     public int read(byte[] from, int at) {
-        int own = (short) SHORT.get(from, at);
+        int own = (short) SHORT.get(from, at) & 0xFFFF;
         int next = at + Short.BYTES;
-        if ((own & (TOKEN_INDEX | CONTEXT | STEP_ID | BATCH_SEQUENCES | FLAGS | PART_MASK | COARSE | BOUND | SIGMA))
-                == 0) {
+        long offsetNanos = epochNanos - endNanos;
+        if ((own & NOT_FOLLOWING) == 0) {
             tokenIndex++;
             contextTokens++;
             stepId++;
             coarseEpochMillis += from[next++] & 0xFF;
-        } else {
-            next = readOwn(own, from, next);
+            return readParts(own, offsetNanos, from, next);
         }
-        if ((own & WIDE_GAP) == 0) {
-            gapNanos = (int) INT.get(from, next);
-            next += Integer.BYTES;
-        } else {
-            gapNanos = (long) LONG.get(from, next);
+        next = readOwn(own, from, next);
+        long ownGapNanos = 0;
+        if ((own & GAP) != 0) {
+            ownGapNanos = (long) LONG.get(from, next);
             next += Long.BYTES;
         }
-        long offsetNanos = epochNanos - endNanos;
-        if ((own & END) == 0) {
-            endNanos += gapNanos;
-        } else {
-            endNanos = (long) LONG.get(from, next);
+        long ownEndNanos = 0;
+        if ((own & END) != 0) {
+            ownEndNanos = (long) LONG.get(from, next);
             next += Long.BYTES;
         }
-        if ((own & EPOCH) == 0) {
-            epochNanos = endNanos + offsetNanos;
-        } else {
-            epochNanos = (long) LONG.get(from, next);
+        long ownEpochNanos = 0;
+        if ((own & EPOCH) != 0) {
+            ownEpochNanos = (long) LONG.get(from, next);
             next += Long.BYTES;
         }
+        long before = endNanos;
+        next = readParts(own, offsetNanos, from, next);
+        if ((own & GAP) != 0) {
+            gapNanos = ownGapNanos;
+        }
+        endNanos = (own & END) == 0 ? before + gapNanos : ownEndNanos;
+        epochNanos = (own & EPOCH) == 0 ? endNanos + offsetNanos : ownEpochNanos;
+        return next;
+    }
+
+    /** Reads the parts, and sets all that follows from them. */
+    private int readParts(int own, long offsetNanos, byte[] from, int at) {
+        int next = at;
         int count = Integer.bitCount(partMask);
         partCount = count;
+        int first = (own & SAME_REFERENCE) == 0 ? 0 : 1;
+        long sum = first == 0 ? 0 : partNanos[0];
         if ((own & WIDE_PARTS) == 0) {
-            for (int i = 0; i < count; i++) {
-                partNanos[i] = (int) INT.get(from, next + i * Integer.BYTES);
+            for (int i = first; i < count; i++) {
+                int nanos = (int) INT.get(from, next);
+                next += Integer.BYTES;
+                partNanos[i] = nanos;
+                sum += nanos;
             }
-            next += count * Integer.BYTES;
         } else {
-            for (int i = 0; i < count; i++) {
-                partNanos[i] = (long) LONG.get(from, next + i * Long.BYTES);
+            for (int i = first; i < count; i++) {
+                long nanos = (long) LONG.get(from, next);
+                next += Long.BYTES;
+                partNanos[i] = nanos;
+                sum += nanos;
             }
-            next += count * Long.BYTES;
         }
+        gapNanos = sum;
+        endNanos += sum;
+        epochNanos = endNanos + offsetNanos;
         if ((own & REFERENCE) == 0) {
             referenceNanos = referencePart();
         } else {

@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param requests rows of request_analysis
  * @param statistics rows of quantile, covariance and priority_displacement
  */
-public record JobRuns(TreeSet<String> tokens, TreeSet<String> findings, TreeSet<String> requests, TreeSet<String> statistics) {
+public record JobRuns(
+        TreeSet<String> tokens, TreeSet<String> findings, TreeSet<String> requests, TreeSet<String> statistics) {
 
     /** Runs the analysis over a bounded source. */
     public static JobRuns of(RuntimeExecutionMode mode, int parallelism, Source<RawRecord, ?, ?> source, Path results)

@@ -73,10 +73,8 @@ final class ClockFleet {
             case ENGINE_CLOCK -> 5_000 * SECOND + atNanos;
             case GATEWAY_CLOCK -> 77 * SECOND + atNanos + atNanos / 125_000;
             case PROCESS_CLOCK -> 3 * SECOND + atNanos + atNanos / 125_000;
-            case CLIENT_CLOCK -> 900_000 * SECOND
-                    + atNanos
-                    - atNanos / 80_000
-                    + (atNanos >= STEP_NANOS ? STEP_SIZE_NANOS : 0);
+            case CLIENT_CLOCK ->
+                900_000 * SECOND + atNanos - atNanos / 80_000 + (atNanos >= STEP_NANOS ? STEP_SIZE_NANOS : 0);
             case STRANGER_CLOCK -> 11 * SECOND + atNanos;
             case GPU_CLOCK -> Math.floorDiv(123 * SECOND + atNanos - atNanos / 200_000, 32) * 32;
             default -> throw new IllegalArgumentException("Cannot read " + clockId);
@@ -144,7 +142,8 @@ final class ClockFleet {
      * @param clockId the observer's clock
      * @param delay true ns from the end of the step of a token to its arrival
      */
-    ClockFleet request(String id, String observer, String clockId, int tokens, boolean sampled, LongUnaryOperator delay) {
+    ClockFleet request(
+            String id, String observer, String clockId, int tokens, boolean sampled, LongUnaryOperator delay) {
         return request(id, observer, clockId, tokens, sampled, delay, token -> 0);
     }
 
@@ -165,9 +164,17 @@ final class ClockFleet {
         String engineRequestId = "cmpl-" + id + "-0-" + String.format("%08x", handle);
         String engine = ENGINE + "/engine";
         String observed = observer + "@" + clockId;
-        add(observed, clockId, now, new RequestReceived(observer, id, null, null, "model", "/v1", null, null, null, 1, false));
+        add(
+                observed,
+                clockId,
+                now,
+                new RequestReceived(observer, id, null, null, "model", "/v1", null, null, null, 1, false));
         now += MS;
-        add(engine, ENGINE_CLOCK, now, new RequestQueued(ENGINE, 0, handle, engineRequestId, null, (long) PROMPT_TOKENS, null, null));
+        add(
+                engine,
+                ENGINE_CLOCK,
+                now,
+                new RequestQueued(ENGINE, 0, handle, engineRequestId, null, (long) PROMPT_TOKENS, null, null));
         long arrived = 0;
         for (int token = 0; token < tokens; token++) {
             long start = now;
@@ -249,7 +256,11 @@ final class ClockFleet {
                 sampleAll(clockId.equals(CLIENT_CLOCK));
             }
         }
-        add(engine, ENGINE_CLOCK, now, new RequestFinished(ENGINE, 0, engineRequestId, "length", (long) tokens, stepId - 1));
+        add(
+                engine,
+                ENGINE_CLOCK,
+                now,
+                new RequestFinished(ENGINE, 0, engineRequestId, "length", (long) tokens, stepId - 1));
         now = Math.max(now, arrived) + MS;
         add(observed, clockId, now, new RequestCompleted(observer, id, "complete", 200, null, null, null, null, null));
         return this;

@@ -51,8 +51,7 @@ class MultiHostClocksIT {
     private static final ClockFleet FLEET = new ClockFleet();
     private static Path log = Path.of("");
     private static Path archive = Path.of("");
-    private static JobRuns streamed =
-            new JobRuns(new TreeSet<>(), new TreeSet<>(), new TreeSet<>(), new TreeSet<>());
+    private static JobRuns streamed = new JobRuns(new TreeSet<>(), new TreeSet<>(), new TreeSet<>(), new TreeSet<>());
     private static List<TokenAnalysis> tokens = List.of();
     private static List<RequestAnalysis> requests = List.of();
 
@@ -243,7 +242,8 @@ class MultiHostClocksIT {
     @Test
     void aReplayNeedsNoSampleWhereThereAreSegments() throws Exception {
         Path copy = folder.resolve("without-samples");
-        Path samples = ArchiveLayout.folder(archive, RawTables.tablesOf(EventKind.CLOCK_SAMPLED).get(0));
+        Path samples = ArchiveLayout.folder(
+                archive, RawTables.tablesOf(EventKind.CLOCK_SAMPLED).get(0));
         try (Stream<Path> files = Files.walk(archive)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 if (!file.startsWith(samples)) {

@@ -172,7 +172,7 @@ class AnalyseRequestsHarnessTest {
             }
             // Only what is younger than the hold, and its grid, is missing.
             assertThat(harness.extractOutputValues().size()).isBetween(93, 98);
-            assertThat(harness.numEventTimeTimers()).isEqualTo(2);
+            assertThat(harness.numEventTimeTimers()).isEqualTo(1);
         }
     }
 

@@ -71,8 +71,7 @@ public class SlideWindowsHarnessTest {
 
     /** The operator of quantiles. */
     public static KeyedRun<DurationPane, Quantile> quantiles() {
-        return new KeyedRun<>(
-                () -> new SlideQuantiles(HOLD_MILLIS), SlideQuantiles::key, pane -> pane.paneStartMillis);
+        return new KeyedRun<>(() -> new SlideQuantiles(HOLD_MILLIS), SlideQuantiles::key, pane -> pane.paneStartMillis);
     }
 
     /** The operator of covariances. */
