@@ -10,6 +10,7 @@ import io.tokenstair.collect.importer.Importer;
 import io.tokenstair.collect.importer.LayerCount;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.kineto.KinetoImport;
+import io.tokenstair.collect.nsys.NsysImport;
 import io.tokenstair.collect.prometheus.PrometheusImport;
 import io.tokenstair.collect.table.CsvImport;
 import io.tokenstair.collect.table.CsvMap;
@@ -47,7 +48,8 @@ import picocli.CommandLine.Spec;
             ImportMain.Kineto.class,
             ImportMain.VllmBench.class,
             ImportMain.SglangBench.class,
-            ImportMain.Mooncake.class
+            ImportMain.Mooncake.class,
+            ImportMain.NsysSqlite.class
         },
         commandListHeading = "%nFormats:%n",
         footer = {
@@ -454,6 +456,33 @@ public final class ImportMain {
         @Override
         Importer importer(ImportListener listener) {
             return new MooncakeImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code nsys-sqlite}. */
+    @Command(
+            name = "nsys-sqlite",
+            customSynopsis = "tokenstair import nsys-sqlite FILE... --archive DIR [--engine NAME] [--clock ID]",
+            description = {
+                "Exports of Nsight Systems: nsys export --type sqlite REPORT.nsys-rep",
+                "",
+                "Can tell: kernels, graphs and copies, each with the call that launched it and",
+                "  its wait in the queue; calls that waited for the device, with the driver's",
+                "  code; allocations, with sizes where --cuda-memory-usage recorded them;",
+                "  collectives; steps, where NVTX ranges are named execute_context_... or",
+                "  [Executor] _forward_step.",
+                "Cannot tell: requests and tokens; which rank a collective waited for; anything",
+                "  of a GPU where the table of kernels is missing. A kernel whose launch lies",
+                "  outside the recorded window has no launch time: it is never 0.",
+                "",
+                "The file is opened for reading only. Missing tables are named.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import nsys-sqlite profile.sqlite --archive A"})
+    static final class NsysSqlite extends ProfilerFormat {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new NsysImport(engine, clock, LineSource.Limits.DEFAULT, listener);
         }
     }
 

@@ -118,6 +118,16 @@ public final class TraceSummary {
         return kernels + graphs;
     }
 
+    /** Calls that waited for a device. */
+    public long waits() {
+        return stallCount.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** Calls that changed the memory of a device. */
+    public long changesOfMemory() {
+        return changes.values().stream().mapToLong(Long::longValue).sum();
+    }
+
     /** What is said, a line each. */
     public List<String> lines(CallTable calls) {
         List<String> lines = new ArrayList<>();

@@ -1,3 +1,4 @@
+/** Tests. */
 @NullMarked
 package io.tokenstair.collect.kineto;
 

@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package io.tokenstair.collect.device;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package io.tokenstair.collect.nsys;
+
+import org.jspecify.annotations.NullMarked;
