@@ -109,6 +109,22 @@ public final class AttributionAccuracy implements Callable<Integer> {
         out.printf(Locale.ROOT, "| left out: slow by what lasts to the end | %d |%n", score.leftOut);
         out.printf(Locale.ROOT, "| left out: their steps were lost | %d |%n", score.notAnalysed);
 
+        long blamed = 0;
+        long rightly = 0;
+        for (AttributionScore.Count count : score.culprits.values()) {
+            blamed += count.compared;
+            rightly += count.right;
+        }
+        out.printf(
+                Locale.ROOT,
+                "| culprit at rank 1, where the cause is right and another request did it | %.4f of %d tokens |%n",
+                blamed == 0 ? 1 : (double) rightly / blamed,
+                blamed);
+
+        out.printf("%n| cause with a culprit | tokens | the true culprit said | none said |%n|---|---|---|---|%n");
+        score.culprits.forEach((cause, count) -> out.printf(
+                Locale.ROOT, "| %s | %d | %.3f | %d |%n", cause, count.compared, count.share(), count.missed));
+
         out.printf("%n| scenario | compared | rank 1 | not called slow |%n|---|---|---|---|%n");
         score.byScenario.forEach((scenario, count) -> out.printf(
                 Locale.ROOT,

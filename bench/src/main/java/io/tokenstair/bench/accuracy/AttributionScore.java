@@ -51,6 +51,10 @@ final class AttributionScore {
     final Map<Cause, Map<Cause, Long>> confusion = new EnumMap<>(Cause.class);
     final Map<Cause, Map<Scenario, Integer>> runsWithFinding = new EnumMap<>(Cause.class);
     final Count all = new Count();
+
+    /** By true cause, the tokens whose cause was said right and whose culprit is known: was it the one that was said? */
+    final Map<Cause, Count> culprits = new EnumMap<>(Cause.class);
+
     int runs;
     long tokens;
     long inexact;
@@ -98,6 +102,13 @@ final class AttributionScore {
             } else {
                 slowInTruth++;
                 compare(count, cause, TokenTruth.isOfDelivery(cause) ? token.deliveryCause() : token.cause());
+                String culprit = truth.culpritRequestId();
+                if (culprit != null && cause.name().equals(token.cause())) {
+                    Count of = culprits.computeIfAbsent(cause, name -> new Count());
+                    of.compared++;
+                    of.right += culprit.equals(token.culpritRequestId()) ? 1 : 0;
+                    of.missed += token.culpritRequestId() == null ? 1 : 0;
+                }
             }
         }
         for (Cause cause : FINDINGS.keySet()) {

@@ -29,14 +29,16 @@ final class DeviceRecords {
     private static final int LAUNCH_TIMEOUT = 702;
 
     private final Settings settings;
+    private final EngineName name;
     private final Hosts hosts;
     private final EventLog log;
     private final RandomStream stream;
     private long retries;
     private long lastAllocatorNanos = -ALLOCATOR_EVERY_NANOS;
 
-    DeviceRecords(Settings settings, Hosts hosts, EventLog log, RandomStream stream) {
+    DeviceRecords(EngineName name, Settings settings, Hosts hosts, EventLog log, RandomStream stream) {
         this.settings = settings;
+        this.name = name;
         this.hosts = hosts;
         this.log = log;
         this.stream = stream;
@@ -108,7 +110,7 @@ final class DeviceRecords {
             StepRun step,
             @Nullable String graph,
             long at,
-            String name,
+            String kernelName,
             String kernelClass,
             long nanos,
             int launches,
@@ -117,17 +119,17 @@ final class DeviceRecords {
         // The device's timer ticks: so does the sum of many kernels, a little.
         long ticked = Math.max(32, nanos / 32 * 32);
         log.add(
-                DEVICE_COLLECTOR,
-                hosts.device,
+                name.collector(DEVICE_COLLECTOR),
+                hosts.device(name),
                 at + nanos,
                 new KernelRan(
-                        Hosts.ENGINE_ID,
-                        Hosts.DEVICE_ID,
+                        name.engineId(),
+                        name.deviceId(),
                         STREAM,
                         step.stepId,
-                        name,
+                        kernelName,
                         kernelClass,
-                        hosts.device.read(at),
+                        hosts.device(name).read(at),
                         ticked,
                         grid,
                         sharedBytes,
@@ -145,13 +147,13 @@ final class DeviceRecords {
             case COLLECTIVE -> stream(step, "collective", from, to, 0, 1);
             case JIT ->
                 log.add(
-                        RUNTIME_COLLECTOR,
+                        name.collector(RUNTIME_COLLECTOR),
                         hosts.engine,
                         to,
                         new ShapeCompiled(
-                                Hosts.ENGINE_ID,
+                                name.engineId(),
                                 0,
-                                Hosts.DEVICE_ID,
+                                name.deviceId(),
                                 "tokens=" + step.work.rows() + ",variant=" + stall.ordinal(),
                                 "_fwd_kernel",
                                 hosts.engineNanos(from),
@@ -169,12 +171,12 @@ final class DeviceRecords {
 
     private void stream(StepRun step, String kind, long from, long to, int driverCode, @Nullable Integer lateRank) {
         log.add(
-                RUNTIME_COLLECTOR,
+                name.collector(RUNTIME_COLLECTOR),
                 hosts.engine,
                 to,
                 new StreamStalled(
-                        Hosts.ENGINE_ID,
-                        Hosts.DEVICE_ID,
+                        name.engineId(),
+                        name.deviceId(),
                         STREAM,
                         step.stepId,
                         kind,
@@ -186,12 +188,12 @@ final class DeviceRecords {
 
     private void memory(StepRun step, String change, long freeBytes, long from, long to, int driverCode) {
         log.add(
-                RUNTIME_COLLECTOR,
+                name.collector(RUNTIME_COLLECTOR),
                 hosts.engine,
                 to,
                 new MemoryChanged(
-                        Hosts.ENGINE_ID,
-                        Hosts.DEVICE_ID,
+                        name.engineId(),
+                        name.deviceId(),
                         step.stepId,
                         change,
                         TRIMMED_BYTES,
@@ -204,11 +206,11 @@ final class DeviceRecords {
     private void allocator(long at) {
         long active = RESERVED_BYTES - (3L << 30);
         log.add(
-                RUNTIME_COLLECTOR,
+                name.collector(RUNTIME_COLLECTOR),
                 hosts.engine,
                 at,
                 new AllocatorSampled(
-                        Hosts.ENGINE_ID, Hosts.DEVICE_ID, RESERVED_BYTES, active, 2L << 30, retries, retries));
+                        name.engineId(), name.deviceId(), RESERVED_BYTES, active, 2L << 30, retries, retries));
     }
 
     /** Clock, power and heat of the device, while the run lasts. */
@@ -223,12 +225,12 @@ final class DeviceRecords {
             long number = now / DEVICE_EVERY_NANOS;
             boolean hot = slower > 1;
             log.add(
-                    DEVICE_COLLECTOR,
-                    hosts.device,
+                    name.collector(DEVICE_COLLECTOR),
+                    hosts.device(name),
                     now,
                     new DeviceSampled(
-                            Hosts.ENGINE_ID,
-                            Hosts.DEVICE_ID,
+                            name.engineId(),
+                            name.deviceId(),
                             StrictMath.round(SM_CLOCK_HERTZ / slower / 15e6) * 15_000_000L,
                             MEMORY_CLOCK_HERTZ,
                             610_000 + stream.between(2 * number, -15_000, 15_000),

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class Engine {
     private static final Cause[] CAUSES = Cause.values();
     private static final long TAKE_IN_NANOS = 8_000;
+    /** From a token's step over the client that goes away with it to the engine that hears of it. */
+    private static final long GONE_NANOS = 6_000_000;
     private static final long STALL_SETUP_NANOS = 40_000;
     private static final int DEMOTION_STEPS = 8;
     private static final int DEMOTED_BLOCKS = 24;
@@ -34,6 +36,8 @@ final class Engine {
     private final Set<Fault> struck = new HashSet<>();
     private final Map<Fault, Integer> demotedSteps = new HashMap<>();
     private final RandomStream demotion;
+    /** When the engine hears that the client of a request has gone away, by the request's number. */
+    private final Map<Integer, Long> goneNanos = new HashMap<>();
 
     private long nowNanos;
     private long stepCount;
@@ -82,6 +86,7 @@ final class Engine {
     void run() {
         while (true) {
             takeIn();
+            giveUp();
             if (scheduler.running.isEmpty() && scheduler.waiting.isEmpty()) {
                 land();
                 if (nextPlan == plans.size()) {
@@ -103,11 +108,29 @@ final class Engine {
 
     private void takeIn() {
         while (nextPlan < plans.size() && arrivalNanos[nextPlan] <= nowNanos) {
-            Sequence sequence = new Sequence(plans.get(nextPlan), nextHandle++, nowNanos);
-            nextPlan++;
-            listener.queued(sequence);
-            scheduler.enqueue(sequence);
-            nowNanos += TAKE_IN_NANOS;
+            RequestPlan plan = plans.get(nextPlan++);
+            for (int choice = 0; choice < plan.choices(); choice++) {
+                Sequence sequence = new Sequence(plan, choice, nextHandle++, nowNanos);
+                listener.queued(sequence);
+                scheduler.enqueue(sequence);
+                nowNanos += TAKE_IN_NANOS;
+            }
+        }
+    }
+
+    /** Gives up sequences whose clients have gone away, unless a step with them is in flight. */
+    private void giveUp() {
+        if (goneNanos.isEmpty() || inFlight != null) {
+            return;
+        }
+        List<Sequence> all = new ArrayList<>(scheduler.running);
+        all.addAll(scheduler.waiting);
+        for (Sequence sequence : all) {
+            Long gone = goneNanos.get(sequence.plan.number());
+            if (gone != null && gone <= nowNanos) {
+                scheduler.drop(sequence);
+                listener.aborted(sequence, nowNanos);
+            }
         }
     }
 
@@ -356,7 +379,7 @@ final class Engine {
                 sequence.recovering = false;
                 sequence.hadTokens = 0;
             }
-            if (sequence.madeTokens == sequence.plan.outputTokens()) {
+            if (sequence.madeTokens == sequence.outputTokens()) {
                 scheduler.running.remove(sequence);
                 sequence.running = false;
                 scheduler.cache.release(sequence.blocks);
@@ -366,7 +389,7 @@ final class Engine {
     }
 
     private void store(StepRun step, Sequence sequence, int before, int after) {
-        long[] chain = sequence.plan.chain();
+        long[] chain = sequence.chain;
         List<Long> hashes = new ArrayList<>();
         for (int block = before; block < after && block < chain.length; block++) {
             scheduler.cache.store(sequence.blocks.get(block), chain[block]);
@@ -433,14 +456,38 @@ final class Engine {
         return sequence.recovering ? Cause.PREEMPTION : sequence.waitReason;
     }
 
-    private static void accountWait(StepRun step, Sequence sequence, Cause cause) {
+    private void accountWait(StepRun step, Sequence sequence, Cause cause) {
         long waited = step.updateEndNanos - sequence.accountedNanos;
         if (waited <= 0) {
             return;
         }
         sequence.add(cause, waited);
+        blameForWait(step.stepRows, sequence, cause, waited);
         sequence.accountedNanos = step.updateEndNanos;
         addFaults(step, sequence);
+    }
+
+    /** Whose doing a wait is: who took the blocks, who holds most of them, whose prompts filled the step. */
+    private void blameForWait(List<StepRow> rows, Sequence sequence, Cause cause, long waited) {
+        Sequence one = switch (cause) {
+            case PREEMPTION -> sequence.preemptedFor;
+            case KV_PRESSURE -> scheduler.largestHolder(sequence);
+            default -> null;
+        };
+        if (one != null) {
+            sequence.blame(cause, one, waited);
+        }
+        if (cause == Cause.DECODE_STARVED_BY_PREFILL || cause == Cause.TOKEN_BUDGET_STARVATION) {
+            long prompts = 0;
+            for (StepRow row : rows) {
+                prompts += row.decodes() ? 0 : row.scheduledTokens();
+            }
+            for (StepRow row : rows) {
+                if (!row.decodes()) {
+                    sequence.blame(cause, row.sequence(), waited * row.scheduledTokens() / prompts);
+                }
+            }
+        }
     }
 
     private static void addFaults(StepRun step, Sequence sequence) {
@@ -454,7 +501,7 @@ final class Engine {
         boolean waited = row.cachedTokens() != null;
         long begin = Math.max(step.scheduleStartNanos, lastEndNanos);
         if (waited && begin > sequence.accountedNanos) {
-            accountUntil(sequence, row, begin);
+            accountUntil(step, sequence, row, begin);
         }
         addFaults(step, sequence);
         // What work costs is its price on an undisturbed device; what a fault makes of it is the fault's.
@@ -473,8 +520,10 @@ final class Engine {
                     - StepCost.of(less, calm).totalNanos();
             if (other.recomputes()) {
                 recompute += nanos;
+                sequence.blame(Cause.RECOMPUTE, other.sequence(), nanos);
             } else {
                 prefill += nanos;
+                sequence.blame(Cause.PREFILL_INTERFERENCE, other.sequence(), nanos);
             }
             rest = less;
         }
@@ -490,6 +539,9 @@ final class Engine {
             rest = less;
             if (row.recomputes()) {
                 sequence.add(Cause.PREEMPTION, own);
+                if (sequence.preemptedFor != null) {
+                    sequence.blame(Cause.PREEMPTION, sequence.preemptedFor, own);
+                }
             } else {
                 sequence.ownPromptNanos += own;
             }
@@ -502,12 +554,21 @@ final class Engine {
             sequence.add(
                     Cause.CONTEXT_GROWTH,
                     afterBatch - StepCost.of(usualWork, calm).totalNanos());
+            StepRow largest = null;
+            for (StepRow other : step.stepRows) {
+                if (other.decodes() && (largest == null || other.contextTokens() > largest.contextTokens())) {
+                    largest = other;
+                }
+            }
+            if (largest != null) {
+                sequence.blame(Cause.CONTEXT_GROWTH, largest.sequence(), 1);
+            }
         }
         sequence.accountedNanos = step.updateEndNanos;
     }
 
     /** Up to the begin of its first step since it was queued or lost its blocks a sequence waited. */
-    private static void accountUntil(Sequence sequence, StepRow row, long begin) {
+    private void accountUntil(StepRun step, Sequence sequence, StepRow row, long begin) {
         long waited = begin - sequence.accountedNanos;
         Cause cause = row.recomputes() ? Cause.PREEMPTION : sequence.waitReason;
         Cause transfer = sequence.transferCause;
@@ -518,6 +579,7 @@ final class Engine {
             cause = sequence.waitReason == transfer ? Cause.QUEUE_WAIT : sequence.waitReason;
         }
         sequence.add(cause, waited);
+        blameForWait(step.stepRows, sequence, cause, waited);
         sequence.accountedNanos = begin;
     }
 
@@ -531,11 +593,22 @@ final class Engine {
             }
         }
         Cause dominant = TokenTruth.dominant(contributions, gap - baseline - sequence.ownPromptNanos, baseline);
-        TokenTruth truth = new TokenTruth(sequence.plan.requestId(), 0, token, gap, baseline, contributions, dominant);
+        TokenTruth truth = new TokenTruth(
+                sequence.plan.requestId(),
+                sequence.choice,
+                token,
+                gap,
+                baseline,
+                contributions,
+                dominant,
+                dominant == null ? null : sequence.culprit(dominant));
         listener.produced(sequence, token, step, row, truth);
         sequence.nextGap(step.updateEndNanos);
-        if (token == sequence.plan.outputTokens() - 1) {
+        if (token == sequence.outputTokens() - 1) {
             listener.finished(sequence, step);
+        }
+        if (sequence.choice == 0 && token == sequence.plan.abortAfterTokens() - 1) {
+            goneNanos.put(sequence.plan.number(), step.updateEndNanos + GONE_NANOS);
         }
     }
 

@@ -31,6 +31,9 @@ interface EngineListener {
     /** A sequence ended with a step. */
     void finished(Sequence sequence, StepRun step);
 
+    /** A sequence was given up: its client had gone away. */
+    void aborted(Sequence sequence, long atNanos);
+
     /**
      * A fault acted.
      *

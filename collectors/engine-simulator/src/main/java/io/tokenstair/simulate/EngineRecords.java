@@ -14,15 +14,16 @@ import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.ShardLoaded;
 import io.tokenstair.event.StepCompleted;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** What the engine's own collectors write down: steps, requests, KV blocks, start-up. */
 final class EngineRecords {
     private static final String KV_COLLECTOR = "sim-kv";
     private static final String LOAD_COLLECTOR = "sim-load";
-    private static final int DP_RANK = 0;
     private static final int ANNOUNCE_EVERY_STEPS = 256;
     private static final long KV_LATE_NANOS = 120_000;
     private static final long LOOKUP_EVERY_NANOS = 1_000_000_000L;
@@ -31,6 +32,7 @@ final class EngineRecords {
     private static final long SHARD_NANOS = 1_900_000_000L;
 
     private final Settings settings;
+    private final EngineName name;
     private final Hosts hosts;
     private final EventLog log;
     private final RandomStream stream;
@@ -41,8 +43,9 @@ final class EngineRecords {
     private final long[] lookups = new long[4];
     private long lastLookupNanos;
 
-    EngineRecords(Settings settings, Hosts hosts, EventLog log, RandomStream stream) {
+    EngineRecords(EngineName name, Settings settings, Hosts hosts, EventLog log, RandomStream stream) {
         this.settings = settings;
+        this.name = name;
         this.hosts = hosts;
         this.log = log;
         this.stream = stream;
@@ -50,12 +53,12 @@ final class EngineRecords {
 
     void configured(long atNanos) {
         log.add(
-                Hosts.STEPS_COLLECTOR,
+                name.collector(Hosts.STEPS_COLLECTOR),
                 hosts.engine,
                 atNanos,
                 new EngineConfigured(
-                        Hosts.ENGINE_ID,
-                        DP_RANK,
+                        name.engineId(),
+                        name.rank(),
                         "engine-simulator",
                         "1",
                         (long) settings.tokenBudgetTokens,
@@ -84,14 +87,14 @@ final class EngineRecords {
                     1 + 0.05 * stream.named("load").numbered(collectorEpoch).gaussian(shard);
             long end = now + StrictMath.round(SHARD_NANOS * factor * noise);
             log.add(
-                    LOAD_COLLECTOR,
+                    name.collector(LOAD_COLLECTOR),
                     collectorEpoch,
                     hosts.engine,
                     end,
                     new ShardLoaded(
-                            Hosts.ENGINE_ID,
-                            DP_RANK,
-                            Hosts.DEVICE_ID,
+                            name.engineId(),
+                            name.rank(),
+                            name.deviceId(),
                             "model-0000" + (shard + 1) + "-of-0000" + SHARDS + ".safetensors",
                             SHARD_BYTES,
                             hosts.engineNanos(now),
@@ -103,17 +106,17 @@ final class EngineRecords {
 
     void queued(Sequence sequence, long arrivedNanos) {
         RequestPlan plan = sequence.plan;
-        open.put(sequence.handle, plan.engineRequestId());
-        announced.add(new HandleAnnounced(sequence.handle, plan.engineRequestId()));
+        open.put(sequence.handle, sequence.engineRequestId());
+        announced.add(new HandleAnnounced(sequence.handle, sequence.engineRequestId()));
         log.add(
-                Hosts.STEPS_COLLECTOR,
+                name.collector(Hosts.STEPS_COLLECTOR),
                 hosts.engine,
                 sequence.queuedNanos,
                 new RequestQueued(
-                        Hosts.ENGINE_ID,
-                        DP_RANK,
+                        name.engineId(),
+                        name.rank(),
                         sequence.handle,
-                        plan.engineRequestId(),
+                        sequence.engineRequestId(),
                         hosts.epochNanos(arrivedNanos),
                         (long) plan.promptTokens(),
                         (long) plan.outputTokens(),
@@ -122,16 +125,16 @@ final class EngineRecords {
 
     void preempted(Sequence sequence, long stepId, long atNanos, int hadTokens, Sequence wantedBy, int freeBlocks) {
         log.add(
-                Hosts.STEPS_COLLECTOR,
+                name.collector(Hosts.STEPS_COLLECTOR),
                 hosts.engine,
                 atNanos,
                 new RequestPreempted(
-                        Hosts.ENGINE_ID,
-                        DP_RANK,
-                        sequence.plan.engineRequestId(),
+                        name.engineId(),
+                        name.rank(),
+                        sequence.engineRequestId(),
                         stepId,
                         "kv-capacity",
-                        wantedBy.plan.engineRequestId(),
+                        wantedBy.engineRequestId(),
                         (long) hadTokens,
                         (long) sequence.madeTokens,
                         sequence.preemptionCount,
@@ -141,13 +144,13 @@ final class EngineRecords {
     void transferred(Sequence sequence, Cause cause, long fromNanos, long toNanos, int tokens) {
         boolean remote = cause == Cause.REMOTE_KV_ADMISSION;
         log.add(
-                Hosts.STEPS_COLLECTOR,
+                name.collector(Hosts.STEPS_COLLECTOR),
                 hosts.engine,
                 toNanos,
                 new KvTransferred(
-                        Hosts.ENGINE_ID,
-                        DP_RANK,
-                        sequence.plan.engineRequestId(),
+                        name.engineId(),
+                        name.rank(),
+                        sequence.engineRequestId(),
                         remote ? "remote" : "offload",
                         "load",
                         hosts.engineNanos(fromNanos),
@@ -164,11 +167,11 @@ final class EngineRecords {
         if (atNanos - lastLookupNanos >= LOOKUP_EVERY_NANOS) {
             lastLookupNanos = atNanos;
             log.add(
-                    KV_COLLECTOR,
+                    name.collector(KV_COLLECTOR),
                     hosts.engine,
                     atNanos,
-                    new KvLookup(Hosts.ENGINE_ID, DP_RANK, lookups[0], lookups[1], lookups[2], lookups[3]));
-            java.util.Arrays.fill(lookups, 0);
+                    new KvLookup(name.engineId(), name.rank(), lookups[0], lookups[1], lookups[2], lookups[3]));
+            Arrays.fill(lookups, 0);
         }
     }
 
@@ -185,12 +188,12 @@ final class EngineRecords {
         Long batch = publishes ? kvBatches++ : null;
         boolean prompts = step.work.promptRows() > 0;
         log.add(
-                Hosts.STEPS_COLLECTOR,
+                name.collector(Hosts.STEPS_COLLECTOR),
                 hosts.engine,
                 step.updateEndNanos,
                 new StepCompleted(
-                        Hosts.ENGINE_ID,
-                        DP_RANK,
+                        name.engineId(),
+                        name.rank(),
                         step.stepId,
                         hosts.engineNanos(step.scheduleStartNanos),
                         hosts.engineNanos(step.scheduleEndNanos),
@@ -230,12 +233,12 @@ final class EngineRecords {
         int index = 0;
         if (!step.evictedHashes.isEmpty()) {
             log.add(
-                    KV_COLLECTOR,
+                    name.collector(KV_COLLECTOR),
                     hosts.engine,
                     at,
                     new KvBlocksEvicted(
-                            Hosts.ENGINE_ID,
-                            DP_RANK,
+                            name.engineId(),
+                            name.rank(),
                             batch,
                             published,
                             index++,
@@ -246,12 +249,12 @@ final class EngineRecords {
         }
         for (StepRun.Stored stored : step.stored) {
             log.add(
-                    KV_COLLECTOR,
+                    name.collector(KV_COLLECTOR),
                     hosts.engine,
                     at,
                     new KvBlocksStored(
-                            Hosts.ENGINE_ID,
-                            DP_RANK,
+                            name.engineId(),
+                            name.rank(),
                             batch,
                             published,
                             index++,
@@ -264,17 +267,25 @@ final class EngineRecords {
     }
 
     void finished(Sequence sequence, StepRun step) {
+        ended(sequence, step.updateEndNanos, "length", step.stepId);
+    }
+
+    void aborted(Sequence sequence, long atNanos) {
+        ended(sequence, atNanos, "aborted", null);
+    }
+
+    private void ended(Sequence sequence, long atNanos, String reason, @Nullable Long stepId) {
         open.remove(sequence.handle);
         log.add(
-                Hosts.STEPS_COLLECTOR,
+                name.collector(Hosts.STEPS_COLLECTOR),
                 hosts.engine,
-                step.updateEndNanos,
+                atNanos,
                 new RequestFinished(
-                        Hosts.ENGINE_ID,
-                        DP_RANK,
-                        sequence.plan.engineRequestId(),
-                        "length",
+                        name.engineId(),
+                        name.rank(),
+                        sequence.engineRequestId(),
+                        reason,
                         (long) sequence.madeTokens,
-                        step.stepId));
+                        stepId));
     }
 }

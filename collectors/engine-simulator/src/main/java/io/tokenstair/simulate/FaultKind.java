@@ -44,6 +44,8 @@ enum FaultKind {
     NETWORK(Cause.NETWORK),
     /** A client does not read; the gateway's write blocks. */
     CLIENT_SLOW(Cause.CLIENT_SLOW),
+    /** A client goes away in the middle of its answer. */
+    CLIENT_ABORT(Cause.CLIENT_ABORT),
     /** A host's clock jumps. */
     CLOCK_STEP(null),
     /** A host's clock runs fast. */

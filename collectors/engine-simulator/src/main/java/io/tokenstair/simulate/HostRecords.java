@@ -15,13 +15,15 @@ final class HostRecords {
     /** A thread that nobody disturbs still waits this share of the time. */
     private static final double USUAL_WAIT_SHARE = 0.002;
 
+    private final EngineName name;
     private final Hosts hosts;
     private final EventLog log;
     private final List<StepRun.Stall> engine = new ArrayList<>();
     private final List<StepRun.Stall> worker = new ArrayList<>();
     private int pauses;
 
-    HostRecords(Hosts hosts, EventLog log) {
+    HostRecords(EngineName name, Hosts hosts, EventLog log) {
+        this.name = name;
         this.hosts = hosts;
         this.log = log;
     }
@@ -32,11 +34,11 @@ final class HostRecords {
                 engine.add(stall);
                 if (pauses++ % 2 == 0) {
                     log.add(
-                            HOST_COLLECTOR,
+                            name.collector(HOST_COLLECTOR),
                             hosts.engine,
                             stall.toNanos(),
                             new HostPaused(
-                                    Hosts.ENGINE_ID,
+                                    name.engineId(),
                                     Hosts.ENGINE_HOST,
                                     "engine",
                                     "gc",
@@ -82,7 +84,7 @@ final class HostRecords {
             long elapsed = now - begin;
             waited += (long) (USUAL_WAIT_SHARE * elapsed);
             log.add(
-                    HOST_COLLECTOR,
+                    name.collector(HOST_COLLECTOR),
                     hosts.engine,
                     now,
                     new HostSampled(
@@ -92,7 +94,7 @@ final class HostRecords {
                             1_000_000_000L + elapsed - paused - waited,
                             20_000_000L + waited,
                             0L,
-                            Hosts.ENGINE_ID));
+                            name.engineId()));
         }
     }
 }

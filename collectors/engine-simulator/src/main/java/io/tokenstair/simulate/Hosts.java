@@ -1,14 +1,13 @@
 package io.tokenstair.simulate;
 
 import io.tokenstair.event.ClockSampled;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The machines of a run and their clocks, and the readings that the engine's collector takes of them. */
 final class Hosts {
-    static final String ENGINE_ID = "sim-0";
     static final String ENGINE_HOST = "host-a";
-    static final String DEVICE_ID = "gpu-0";
     static final String STEPS_COLLECTOR = "sim-steps";
 
     private static final long START_EPOCH_NANOS = 1_790_000_000_000_000_000L;
@@ -23,7 +22,7 @@ final class Hosts {
     final HostClock engine;
     final HostClock gateway;
     final HostClock client;
-    final HostClock device;
+    private final List<HostClock> devices = new ArrayList<>();
     final HostClock wall;
 
     private final List<Fault> faults;
@@ -43,9 +42,22 @@ final class Hosts {
                         .filter(fault -> fault.kind() == FaultKind.CLOCK_STEP || fault.kind() == FaultKind.CLOCK_DRIFT)
                         .toList());
         client = host("monotonic@host-c", 3, 0.4 * drift, List.of());
-        device = new HostClock(
-                "globaltimer@gpu-0", 7_000_000_000_000_000L, 1.7 * drift, 32, stream.named("gpu"), List.of());
+        for (int rank = 0; rank < settings.engines; rank++) {
+            EngineName name = new EngineName(rank);
+            devices.add(new HostClock(
+                    "globaltimer@" + name.deviceId(),
+                    7_000_000_000_000_000L + rank * 13_000_000_000_000L,
+                    1.7 * drift,
+                    32,
+                    name.stream(stream.named("gpu")),
+                    List.of()));
+        }
         wall = new HostClock("wall@host-a", START_EPOCH_NANOS, 0, 1, stream.named("wall"), List.of());
+    }
+
+    /** The clock of an engine's device. */
+    HostClock device(EngineName name) {
+        return devices.get(name.rank());
     }
 
     private HostClock host(String id, int number, double drift, List<Fault> disturbances) {
@@ -66,7 +78,9 @@ final class Hosts {
             }
             read(log, client, now + 200_000, LAN_NANOS, LAN_QUEUE_NANOS, 4 * number + 2);
             if (withDevice) {
-                read(log, device, now + 400_000, DEVICE_READ_NANOS, 30, 4 * number + 3);
+                for (int rank = 0; rank < devices.size(); rank++) {
+                    read(log, devices.get(rank), now + 400_000 + rank * 10_000L, DEVICE_READ_NANOS, 30, 4 * number + 3);
+                }
             }
             number++;
         }
@@ -96,7 +110,7 @@ final class Hosts {
                         remote.read(now + there),
                         engine.read(now + there + back),
                         null,
-                        ENGINE_ID));
+                        new EngineName(0).engineId()));
     }
 
     /** The wall reading of an instant. */

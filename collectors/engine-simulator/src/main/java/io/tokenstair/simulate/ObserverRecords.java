@@ -6,6 +6,7 @@ import io.tokenstair.event.Finish;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /** What the gateway and the client write down about one request. */
@@ -28,14 +29,32 @@ final class ObserverRecords {
         this.log = log;
     }
 
-    void request(RequestPlan plan, long gatewayNanos, List<DeliveryPath.Hop> hops) {
+    /**
+     * Writes down a request.
+     *
+     * @param hops the way of each chunk of each sequence
+     * @param closedNanos when the client went away; {@link Long#MAX_VALUE} when it stayed
+     */
+    void request(RequestPlan plan, long gatewayNanos, List<List<DeliveryPath.Hop>> hops, long closedNanos) {
         received(CLIENT_COLLECTOR, hosts.client, CLIENT, plan, plan.sentNanos());
         received(GATEWAY_COLLECTOR, hosts.gateway, GATEWAY, plan, gatewayNanos);
-        chunks(GATEWAY_COLLECTOR, hosts.gateway, GATEWAY, plan, hops, true);
-        chunks(CLIENT_COLLECTOR, hosts.client, CLIENT, plan, hops, false);
-        DeliveryPath.Hop last = hops.get(hops.size() - 1);
-        completed(GATEWAY_COLLECTOR, hosts.gateway, GATEWAY, plan, last.writeEndNanos() + 15_000);
-        completed(CLIENT_COLLECTOR, hosts.client, CLIENT, plan, last.clientNanos() + 5_000);
+        long heardNanos = closedNanos == Long.MAX_VALUE ? closedNanos : closedNanos + settings.clientNetworkNanos;
+        chunks(GATEWAY_COLLECTOR, hosts.gateway, GATEWAY, plan, hops, true, heardNanos);
+        chunks(CLIENT_COLLECTOR, hosts.client, CLIENT, plan, hops, false, closedNanos);
+        long written = Long.MIN_VALUE;
+        long arrived = Long.MIN_VALUE;
+        for (List<DeliveryPath.Hop> sequence : hops) {
+            if (sequence.isEmpty()) {
+                continue;
+            }
+            DeliveryPath.Hop last = sequence.get(sequence.size() - 1);
+            written = Math.max(written, last.writeEndNanos());
+            arrived = Math.max(arrived, last.clientNanos());
+        }
+        boolean closed = closedNanos != Long.MAX_VALUE;
+        completed(
+                GATEWAY_COLLECTOR, hosts.gateway, GATEWAY, plan, closed ? heardNanos + 15_000 : written + 15_000, closed);
+        completed(CLIENT_COLLECTOR, hosts.client, CLIENT, plan, closed ? closedNanos : arrived + 5_000, closed);
     }
 
     private void received(String collector, HostClock clock, String observer, RequestPlan plan, long atNanos) {
@@ -53,11 +72,16 @@ final class ObserverRecords {
                         settings.priorityPolicy ? plan.priority() : null,
                         (long) plan.promptTokens(),
                         (long) plan.outputTokens(),
-                        1,
+                        plan.choices(),
                         false));
     }
 
-    private void completed(String collector, HostClock clock, String observer, RequestPlan plan, long atNanos) {
+    private void completed(
+            String collector, HostClock clock, String observer, RequestPlan plan, long atNanos, boolean closed) {
+        long tokens = 0;
+        for (int choice = 0; choice < plan.choices(); choice++) {
+            tokens += plan.outputTokens(choice);
+        }
         log.add(
                 collector,
                 clock,
@@ -65,27 +89,43 @@ final class ObserverRecords {
                 new RequestCompleted(
                         observer,
                         plan.requestId(),
-                        "complete",
+                        closed ? "client-closed" : "complete",
                         HTTP_OK,
                         null,
-                        (long) plan.outputTokens(),
-                        (long) plan.outputTokens(),
+                        closed ? null : Long.valueOf(tokens),
+                        closed ? null : Long.valueOf(tokens),
                         null,
-                        null));
+                        closed ? Long.valueOf(clock.read(atNanos)) : null));
     }
+
+    /** One chunk as an observer sees it. */
+    private record Seen(int choice, int token, boolean last, DeliveryPath.Hop hop, long arrivedNanos) {}
 
     private void chunks(
             String collector,
             HostClock clock,
             String observer,
             RequestPlan plan,
-            List<DeliveryPath.Hop> hops,
-            boolean gateway) {
+            List<List<DeliveryPath.Hop>> hops,
+            boolean gateway,
+            long untilNanos) {
+        List<Seen> all = new ArrayList<>();
+        for (int choice = 0; choice < hops.size(); choice++) {
+            List<DeliveryPath.Hop> sequence = hops.get(choice);
+            for (int token = 0; token < sequence.size(); token++) {
+                DeliveryPath.Hop hop = sequence.get(token);
+                long arrived = gateway ? hop.gatewayNanos() : hop.clientNanos();
+                if (arrived <= untilNanos) {
+                    all.add(new Seen(choice, token, token == plan.outputTokens(choice) - 1, hop, arrived));
+                }
+            }
+        }
+        all.sort(Comparator.comparingLong(Seen::arrivedNanos).thenComparingInt(Seen::choice));
         List<Chunk> open = new ArrayList<>();
         long firstNanos = 0;
-        for (int token = 0; token < hops.size(); token++) {
-            DeliveryPath.Hop hop = hops.get(token);
-            long arrived = gateway ? hop.gatewayNanos() : hop.clientNanos();
+        for (int number = 0; number < all.size(); number++) {
+            Seen seen = all.get(number);
+            long arrived = seen.arrivedNanos();
             if (!open.isEmpty()
                     && (open.size() == ChunkDelivered.MAX_CHUNKS || arrived - firstNanos > MAX_RECORD_NANOS)) {
                 log.add(collector, clock, firstNanos, new ChunkDelivered(observer, plan.requestId(), open));
@@ -95,16 +135,18 @@ final class ObserverRecords {
                 firstNanos = arrived;
             }
             open.add(new Chunk(
-                    0,
-                    token,
-                    token,
+                    seen.choice(),
+                    number,
+                    seen.token(),
                     1,
                     CHUNK_BYTES,
                     clock.read(arrived),
-                    token == hops.size() - 1 ? Finish.LENGTH : Finish.NONE,
-                    gateway ? Long.valueOf(clock.read(hop.writeStartNanos())) : null,
-                    gateway ? Long.valueOf(clock.read(hop.writeEndNanos())) : null));
+                    seen.last() ? Finish.LENGTH : Finish.NONE,
+                    gateway ? Long.valueOf(clock.read(seen.hop().writeStartNanos())) : null,
+                    gateway ? Long.valueOf(clock.read(seen.hop().writeEndNanos())) : null));
         }
-        log.add(collector, clock, firstNanos, new ChunkDelivered(observer, plan.requestId(), open));
+        if (!open.isEmpty()) {
+            log.add(collector, clock, firstNanos, new ChunkDelivered(observer, plan.requestId(), open));
+        }
     }
 }

@@ -8,10 +8,12 @@ package io.tokenstair.simulate;
  * @param engineRequestId what the engine makes of it
  * @param sentNanos when the client sends it, true time
  * @param promptTokens prompt length
- * @param outputTokens tokens it will get: it ends by its limit
+ * @param outputTokens tokens its first sequence will get: it ends by its limit
  * @param priority smaller is more urgent
  * @param chain chained hashes of the blocks of prompt and output
  * @param remote whether another node computes its prompt and sends the KV
+ * @param choices sequences that it asks for
+ * @param abortAfterTokens tokens of its first sequence after which its client goes away; 0 when it stays
  */
 record RequestPlan(
         int number,
@@ -22,7 +24,14 @@ record RequestPlan(
         int outputTokens,
         int priority,
         long[] chain,
-        boolean remote) {
+        boolean remote,
+        int choices,
+        int abortAfterTokens) {
+
+    /** Tokens that one of its sequences gets: they do not all end at once. */
+    int outputTokens(int choice) {
+        return Math.max(1, outputTokens - 7 * choice);
+    }
 
     /** Blocks that it needs at its end. */
     int mostBlocks() {

@@ -383,6 +383,36 @@ public enum Scenario {
         void shape(Settings settings, RandomStream stream) {
             points(settings, stream, FaultKind.UNRECORDED, 14, 15, 200);
         }
+    },
+    CLIENT_ABORT("Clients go away in the middle of their answers", 200, null) {
+        @Override
+        void shape(Settings settings, RandomStream stream) {
+            settings.faults.add(
+                    Fault.factor(FaultKind.CLIENT_ABORT, settings.at(0.2), 2 * settings.spanNanos(), 0.25));
+        }
+    },
+    SEVERAL_SEQUENCES(
+            "Every third request asks for two to four answers; long prompts interfere",
+            150,
+            Cause.PREFILL_INTERFERENCE) {
+        @Override
+        void shape(Settings settings, RandomStream stream) {
+            settings.severalShare = 0.34;
+            settings.requestsPerSecond = 6;
+            longPrompts(settings, stream, 12, 2_500, 12_000);
+        }
+    },
+    DATA_PARALLEL(
+            "Two data-parallel ranks share the requests, each with a scheduler and a device; long prompts interfere",
+            300,
+            Cause.PREFILL_INTERFERENCE) {
+        @Override
+        void shape(Settings settings, RandomStream stream) {
+            settings.engines = 2;
+            settings.requestsPerSecond = 18;
+            longPrompts(settings, stream, 24, 2_500, 14_000);
+            points(settings, stream.named("sync"), FaultKind.SYNC, 5, 10, 60);
+        }
     };
 
     private final String description;

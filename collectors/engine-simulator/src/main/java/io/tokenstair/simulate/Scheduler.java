@@ -153,6 +153,7 @@ final class Scheduler {
         }
         victim.preemptionCount++;
         listener.preempted(victim, stepId, nowNanos, victim.computedTokens, wantedBy, cache.freeCount());
+        victim.preemptedFor = wantedBy == victim ? largestHolder(victim) : wantedBy;
         running.remove(victim);
         victim.running = false;
         cache.release(victim.blocks);
@@ -166,6 +167,27 @@ final class Scheduler {
         victim.cachedTokens = 0;
         int place = settings.priorityPolicy ? place(victim) : settings.preemptedGoLast ? waiting.size() : 0;
         enqueue(victim, place);
+    }
+
+    /** The running sequence with most blocks beside this one; null when there is none. Equal ones: the one admitted first. */
+    @Nullable
+    Sequence largestHolder(Sequence but) {
+        Sequence largest = null;
+        for (Sequence candidate : running) {
+            if (candidate != but && (largest == null || candidate.blocks.size() > largest.blocks.size())) {
+                largest = candidate;
+            }
+        }
+        return largest;
+    }
+
+    /** Takes a sequence out whose client has gone away. */
+    void drop(Sequence sequence) {
+        running.remove(sequence);
+        waiting.remove(sequence);
+        sequence.running = false;
+        cache.release(sequence.blocks);
+        sequence.blocks.clear();
     }
 
     private void admit(long nowNanos) {
@@ -243,7 +265,7 @@ final class Scheduler {
             return;
         }
         int most = (sequence.totalTokens() - 1) / KvCache.BLOCK_TOKENS;
-        long[] chain = sequence.plan.chain();
+        long[] chain = sequence.chain;
         int cached = cache.cachedBlocks(chain, most);
         for (int block = 0; block < cached; block++) {
             sequence.blocks.add(cache.takeCached(chain[block]));

@@ -54,6 +54,10 @@ final class Settings {
     int sharedPrefixTokens = 192;
     int prefixGroups = 4;
     int priorities = 1;
+    /** Engines that the requests are spread over, each a data-parallel rank with a scheduler and a device of its own. */
+    int engines = 1;
+    /** Share of the requests that ask for two to four sequences. */
+    double severalShare;
     boolean remotePrompts;
     /** Times between which more or fewer requests come: from, to (ns), by which factor. */
     final List<double[]> rateChanges = new ArrayList<>();

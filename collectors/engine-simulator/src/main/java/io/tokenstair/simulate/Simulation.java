@@ -3,6 +3,7 @@ package io.tokenstair.simulate;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.event.LoggedEvent;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,8 @@ public record Simulation(
     private static final long AFTER_NANOS = 400_000_000L;
 
     private static final long GATEWAY_NANOS = 40_000;
+    /** From the last token that a client wants to see to its going away. */
+    private static final long CLOSING_NANOS = 500_000;
     private static final long INGEST_NANOS = 1_200_000;
     private static final double INGEST_JITTER_NANOS = 250_000;
 
@@ -55,7 +58,7 @@ public record Simulation(
     }
 
     /** One run while it goes on. */
-    private static final class Run implements EngineListener {
+    private static final class Run {
         private final Settings settings;
         private final RandomStream stream;
         private final boolean all;
@@ -64,26 +67,23 @@ public record Simulation(
         private final long[] engineNanos;
         private final Hosts hosts;
         private final EventLog log;
-        private final EngineRecords engineRecords;
-        private final DeviceRecords deviceRecords;
-        private final HostRecords hostRecords;
         private final List<StaircaseSeries> series = new ArrayList<>();
-        private final Map<Integer, Made> made = new HashMap<>();
+        private final Map<Integer, Made[]> made = new HashMap<>();
         private final List<FaultTruth> faults = new ArrayList<>();
-        private final StaircaseSeries engineSeries;
         private long endNanos;
 
-        /** The tokens of a request. */
+        /** The tokens of a sequence. */
         private static final class Made {
             private final long[] nanos;
             private final int[] row;
             private final List<TokenTruth> truth = new ArrayList<>();
             private final StaircaseSeries series;
 
-            Made(RequestPlan plan) {
-                nanos = new long[plan.outputTokens()];
-                row = new int[plan.outputTokens()];
-                series = new StaircaseSeries("request", plan.requestId());
+            Made(Sequence sequence) {
+                nanos = new long[sequence.outputTokens()];
+                row = new int[sequence.outputTokens()];
+                String id = sequence.plan.requestId();
+                series = new StaircaseSeries("request", sequence.choice == 0 ? id : id + "#" + sequence.choice);
             }
         }
 
@@ -96,28 +96,22 @@ public record Simulation(
             this.engineNanos = new long[plans.size()];
             this.hosts = new Hosts(settings, stream.named("clocks"));
             this.log = new EventLog(hosts.wall);
-            this.engineRecords = new EngineRecords(settings, hosts, log, stream.named("records"));
-            this.deviceRecords = new DeviceRecords(settings, hosts, log, stream.named("device"));
-            this.hostRecords = new HostRecords(hosts, log);
-            this.engineSeries = new StaircaseSeries("engine", Hosts.ENGINE_ID);
-            series.add(engineSeries);
         }
 
         Simulation simulate() {
-            engineRecords.configured(-2_000_000_000L);
-            if (settings.loadsShards) {
-                double slower = 1;
-                for (Fault fault : settings.faults) {
-                    slower *= fault.kind() == FaultKind.SLOW_LOAD ? fault.factor() : 1;
-                }
-                engineRecords.loaded(slower);
+            List<Rank> ranks = new ArrayList<>();
+            for (int rank = 0; rank < settings.engines; rank++) {
+                ranks.add(new Rank(new EngineName(rank)));
             }
             for (Fault fault : settings.faults) {
                 if (!fault.kind().strikesOnce()) {
                     struck(fault, fault.fromNanos(), fault.toNanos(), null);
                 }
             }
-            new Engine(settings, stream.named("engine"), plans, arrivals(), this).run();
+            long[] arrivals = arrivals();
+            for (Rank rank : ranks) {
+                rank.run(arrivals);
+            }
             List<TokenTruth> tokens = new ArrayList<>();
             ObserverRecords observers = new ObserverRecords(settings, hosts, log);
             for (RequestPlan plan : plans) {
@@ -126,8 +120,10 @@ public record Simulation(
             endNanos += AFTER_NANOS;
             hosts.sample(log, endNanos, all);
             if (all) {
-                deviceRecords.sampleDevice(endNanos);
-                hostRecords.sampleThreads(endNanos);
+                for (Rank rank : ranks) {
+                    rank.deviceRecords.sampleDevice(endNanos);
+                    rank.hostRecords.sampleThreads(endNanos);
+                }
             }
             List<StaircaseTruth> staircases = new ArrayList<>();
             for (StaircaseSeries one : series) {
@@ -160,74 +156,40 @@ public record Simulation(
         }
 
         private void deliver(RequestPlan plan, ObserverRecords observers, List<TokenTruth> tokens) {
-            Made of = made.get(plan.number());
-            if (of == null) {
+            Made[] sequences = made.get(plan.number());
+            if (sequences == null) {
                 return;
             }
-            DeliveryPath path =
-                    new DeliveryPath(settings, stream.named("delivery").numbered(plan.number()));
-            List<DeliveryPath.Hop> hops = path.hops(of.nanos, of.row);
-            List<Map<Cause, Long>> late = path.lateNanos(of.nanos, of.row);
-            for (int token = 0; token < of.truth.size(); token++) {
-                tokens.add(of.truth.get(token).withDelivery(late.get(token)));
+            List<List<DeliveryPath.Hop>> ways = new ArrayList<>();
+            RandomStream own = stream.named("delivery").numbered(plan.number());
+            for (int choice = 0; choice < sequences.length; choice++) {
+                Made of = sequences[choice];
+                if (of == null) {
+                    // Given up before its first token.
+                    ways.add(List.of());
+                    continue;
+                }
+                int count = of.truth.size();
+                long[] nanos = Arrays.copyOf(of.nanos, count);
+                int[] row = Arrays.copyOf(of.row, count);
+                DeliveryPath path = new DeliveryPath(
+                        settings, choice == 0 ? own : own.named("choice").numbered(choice));
+                List<DeliveryPath.Hop> hops = path.hops(nanos, row);
+                List<Map<Cause, Long>> late = path.lateNanos(nanos, row);
+                for (int token = 0; token < count; token++) {
+                    tokens.add(of.truth.get(token).withDelivery(late.get(token)));
+                }
+                ways.add(hops);
+                endNanos = Math.max(endNanos, hops.get(hops.size() - 1).clientNanos());
             }
-            observers.request(plan, gatewayNanos[plan.number()], hops);
-            endNanos = Math.max(endNanos, hops.get(hops.size() - 1).clientNanos());
+            int kept = plan.abortAfterTokens();
+            long closed = kept > 0 && ways.get(0).size() >= kept
+                    ? ways.get(0).get(kept - 1).clientNanos() + CLOSING_NANOS
+                    : Long.MAX_VALUE;
+            observers.request(plan, gatewayNanos[plan.number()], ways, closed);
         }
 
-        @Override
-        public void queued(Sequence sequence) {
-            engineRecords.queued(sequence, engineNanos[sequence.plan.number()]);
-        }
-
-        @Override
-        public void preempted(
-                Sequence sequence, long stepId, long atNanos, int hadTokens, Sequence wantedBy, int freeBlocks) {
-            engineRecords.preempted(sequence, stepId, atNanos, hadTokens, wantedBy, freeBlocks);
-        }
-
-        @Override
-        public void transferred(Sequence sequence, Cause cause, long fromNanos, long toNanos, int tokens) {
-            engineRecords.transferred(sequence, cause, fromNanos, toNanos, tokens);
-        }
-
-        @Override
-        public void lookedUp(Sequence sequence, long atNanos, int queriedTokens, int hitTokens) {
-            engineRecords.lookedUp(sequence.recovering, atNanos, queriedTokens, hitTokens);
-        }
-
-        @Override
-        public void stepped(StepRun step) {
-            engineRecords.stepped(step);
-            if (all) {
-                deviceRecords.stepped(step);
-                hostRecords.stepped(step);
-            }
-            engineSeries.add(step.stepId, step.scheduleStartNanos);
-            endNanos = Math.max(endNanos, step.updateEndNanos);
-        }
-
-        @Override
-        public void produced(Sequence sequence, int tokenIndex, StepRun step, int row, TokenTruth truth) {
-            Made of = made.get(sequence.plan.number());
-            if (of == null) {
-                of = new Made(sequence.plan);
-                made.put(sequence.plan.number(), of);
-                series.add(of.series);
-            }
-            of.nanos[tokenIndex] = step.updateEndNanos;
-            of.row[tokenIndex] = row;
-            of.truth.add(truth);
-            of.series.add(tokenIndex, step.scheduleStartNanos);
-        }
-
-        @Override
-        public void finished(Sequence sequence, StepRun step) {
-            engineRecords.finished(sequence, step);
-        }
-
-        @Override
-        public void struck(Fault fault, long fromNanos, long toNanos, @Nullable StepRun step) {
+        private void struck(Fault fault, long fromNanos, long toNanos, @Nullable StepRun step) {
             faults.add(new FaultTruth(
                     fault.kind().faultName(),
                     fault.kind().cause(),
@@ -236,6 +198,109 @@ public record Simulation(
                     fault.sizeNanos() == 0 ? null : fault.sizeNanos(),
                     fault.factor() == 1 ? null : fault.factor(),
                     step == null ? null : step.stepId));
+        }
+
+        /** What becomes of one engine. */
+        private final class Rank implements EngineListener {
+            private final EngineName name;
+            private final EngineRecords engineRecords;
+            private final DeviceRecords deviceRecords;
+            private final HostRecords hostRecords;
+            private final StaircaseSeries engineSeries;
+
+            Rank(EngineName name) {
+                this.name = name;
+                this.engineRecords = new EngineRecords(name, settings, hosts, log, name.stream(stream.named("records")));
+                this.deviceRecords = new DeviceRecords(name, settings, hosts, log, name.stream(stream.named("device")));
+                this.hostRecords = new HostRecords(name, hosts, log);
+                this.engineSeries = new StaircaseSeries("engine", name.engineId());
+                series.add(engineSeries);
+                engineRecords.configured(-2_000_000_000L);
+                if (settings.loadsShards) {
+                    double slower = 1;
+                    for (Fault fault : settings.faults) {
+                        slower *= fault.kind() == FaultKind.SLOW_LOAD ? fault.factor() : 1;
+                    }
+                    engineRecords.loaded(slower);
+                }
+            }
+
+            /** Serves every so-manieth request. */
+            void run(long[] arrivals) {
+                List<RequestPlan> own = new ArrayList<>();
+                List<Long> when = new ArrayList<>();
+                for (RequestPlan plan : plans) {
+                    if (plan.number() % settings.engines == name.rank()) {
+                        own.add(plan);
+                        when.add(arrivals[plan.number()]);
+                    }
+                }
+                long[] ownArrivals = when.stream().mapToLong(Long::longValue).toArray();
+                new Engine(settings, name.stream(stream.named("engine")), own, ownArrivals, this).run();
+            }
+
+            @Override
+            public void queued(Sequence sequence) {
+                engineRecords.queued(sequence, engineNanos[sequence.plan.number()]);
+            }
+
+            @Override
+            public void preempted(
+                    Sequence sequence, long stepId, long atNanos, int hadTokens, Sequence wantedBy, int freeBlocks) {
+                engineRecords.preempted(sequence, stepId, atNanos, hadTokens, wantedBy, freeBlocks);
+            }
+
+            @Override
+            public void transferred(Sequence sequence, Cause cause, long fromNanos, long toNanos, int tokens) {
+                engineRecords.transferred(sequence, cause, fromNanos, toNanos, tokens);
+            }
+
+            @Override
+            public void lookedUp(Sequence sequence, long atNanos, int queriedTokens, int hitTokens) {
+                engineRecords.lookedUp(sequence.recovering, atNanos, queriedTokens, hitTokens);
+            }
+
+            @Override
+            public void stepped(StepRun step) {
+                engineRecords.stepped(step);
+                if (all) {
+                    deviceRecords.stepped(step);
+                    hostRecords.stepped(step);
+                }
+                engineSeries.add(step.stepId, step.scheduleStartNanos);
+                endNanos = Math.max(endNanos, step.updateEndNanos);
+            }
+
+            @Override
+            public void produced(Sequence sequence, int tokenIndex, StepRun step, int row, TokenTruth truth) {
+                Made[] sequences =
+                        made.computeIfAbsent(sequence.plan.number(), number -> new Made[sequence.plan.choices()]);
+                Made of = sequences[sequence.choice];
+                if (of == null) {
+                    of = new Made(sequence);
+                    sequences[sequence.choice] = of;
+                    series.add(of.series);
+                }
+                of.nanos[tokenIndex] = step.updateEndNanos;
+                of.row[tokenIndex] = row;
+                of.truth.add(truth);
+                of.series.add(tokenIndex, step.scheduleStartNanos);
+            }
+
+            @Override
+            public void finished(Sequence sequence, StepRun step) {
+                engineRecords.finished(sequence, step);
+            }
+
+            @Override
+            public void aborted(Sequence sequence, long atNanos) {
+                engineRecords.aborted(sequence, atNanos);
+            }
+
+            @Override
+            public void struck(Fault fault, long fromNanos, long toNanos, @Nullable StepRun step) {
+                Run.this.struck(fault, fromNanos, toNanos, step);
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param contributions per cause, how much shorter the gap (for causes of delivery: how much earlier the arrival) had been without
  *     it; they need not sum
  * @param dominantCause the cause that the token is slow by; null when it is not slow, or by nothing mainly
+ * @param culpritRequestId the other request that did most of what the dominant cause cost; null when no other request did it
  */
 public record TokenTruth(
         String requestId,
@@ -25,7 +26,8 @@ public record TokenTruth(
         long gapNanos,
         long baselineNanos,
         Map<Cause, Long> contributions,
-        @Nullable Cause dominantCause) {
+        @Nullable Cause dominantCause,
+        @Nullable String culpritRequestId) {
 
     /** A token is slow beyond this share of the baseline. */
     static final double SLOW_SHARE = 0.15;
@@ -67,7 +69,7 @@ public record TokenTruth(
      * @param excessNanos gap beyond baseline and, for the first token, beyond what its own prompt took
      */
     static @Nullable Cause dominant(Map<Cause, Long> contributions, long excessNanos, long baselineNanos) {
-        Cause made = new TokenTruth("", 0, 0, 0, baselineNanos, contributions, null).largest(false);
+        Cause made = new TokenTruth("", 0, 0, 0, baselineNanos, contributions, null, null).largest(false);
         boolean slow = excessNanos > SLOW_SHARE * baselineNanos;
         Long nanos = made == null ? null : contributions.get(made);
         return nanos != null && slow && nanos >= DOMINANT_SHARE * excessNanos ? made : null;
@@ -79,13 +81,22 @@ public record TokenTruth(
         both.putAll(contributions);
         both.putAll(lateNanos);
         TokenTruth all =
-                new TokenTruth(requestId, sequenceIndex, tokenIndex, gapNanos, baselineNanos, both, dominantCause);
+                new TokenTruth(
+                        requestId,
+                        sequenceIndex,
+                        tokenIndex,
+                        gapNanos,
+                        baselineNanos,
+                        both,
+                        dominantCause,
+                        culpritRequestId);
         Cause delivered = all.largest(true);
         Long late = delivered == null ? null : both.get(delivered);
         Long made = dominantCause == null ? null : both.get(dominantCause);
         if (late == null || late <= SLOW_SHARE * baselineNanos || (made != null && made >= late)) {
             return all;
         }
-        return new TokenTruth(requestId, sequenceIndex, tokenIndex, gapNanos, baselineNanos, both, delivered);
+        return new TokenTruth(
+                requestId, sequenceIndex, tokenIndex, gapNanos, baselineNanos, both, delivered, null);
     }
 }

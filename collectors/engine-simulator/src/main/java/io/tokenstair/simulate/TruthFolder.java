@@ -59,6 +59,9 @@ final class TruthFolder {
         if (token.dominantCause() != null) {
             out.writeStringField("dominantCause", token.dominantCause().name());
         }
+        if (token.culpritRequestId() != null) {
+            out.writeStringField("culpritRequestId", token.culpritRequestId());
+        }
     }
 
     private static void staircase(JsonGenerator out, StaircaseTruth staircase) throws IOException {

@@ -79,6 +79,24 @@ final class Workload {
         }
     }
 
+    private int choices(int number) {
+        RandomStream own = stream.named("choices");
+        return own.chance(2L * number, settings.severalShare) ? (int) own.between(2L * number + 1, 2, 4) : 1;
+    }
+
+    private int abortAfterTokens(int number, Draft draft) {
+        RandomStream own = stream.named("abort");
+        for (Fault fault : settings.faults) {
+            if (fault.kind() == FaultKind.CLIENT_ABORT
+                    && fault.activeAt(draft.sentNanos())
+                    && draft.outputTokens() > 1
+                    && own.chance(2L * number, fault.factor())) {
+                return (int) own.between(2L * number + 1, 1, draft.outputTokens() - 1);
+            }
+        }
+        return 0;
+    }
+
     private RequestPlan plan(int number, Draft draft) {
         int blocks = (draft.promptTokens() + draft.outputTokens()) / KvCache.BLOCK_TOKENS;
         long[] chain = new long[blocks];
@@ -101,6 +119,8 @@ final class Workload {
                 draft.outputTokens(),
                 draft.priority(),
                 chain,
-                settings.remotePrompts && draft.promptTokens() >= 2 * KvCache.BLOCK_TOKENS);
+                settings.remotePrompts && draft.promptTokens() >= 2 * KvCache.BLOCK_TOKENS,
+                choices(number),
+                abortAfterTokens(number, draft));
     }
 }

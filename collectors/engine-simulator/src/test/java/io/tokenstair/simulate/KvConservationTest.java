@@ -51,6 +51,12 @@ class KvConservationTest {
         }
 
         @Override
+        public void aborted(Sequence sequence, long atNanos) {
+            finished++;
+            open.remove(sequence);
+        }
+
+        @Override
         public void struck(Fault fault, long fromNanos, long toNanos, @Nullable StepRun step) {}
     }
 
@@ -66,7 +72,9 @@ class KvConservationTest {
                 "PRIORITY",
                 "REMOTE_KV",
                 "KV_OFFLOAD",
-                "ASYNC_SCHEDULING"
+                "ASYNC_SCHEDULING",
+                "CLIENT_ABORT",
+                "SEVERAL_SEQUENCES"
             })
     void everyBlockIsHeldByWhoeverSaysSoAndAllAreFreeInTheEnd(Scenario scenario) {
         for (long seed = 0; seed < 3; seed++) {
@@ -81,7 +89,7 @@ class KvConservationTest {
             engine.run();
 
             assertThat(holders.wrongSteps).isEmpty();
-            assertThat(holders.finished).isEqualTo(100);
+            assertThat(holders.finished).isEqualTo(plans.stream().mapToInt(RequestPlan::choices).sum());
             assertThat(engine.cache().usedCount()).isZero();
             assertThat(engine.cache().freeCount()).isEqualTo(engine.cache().totalCount());
         }

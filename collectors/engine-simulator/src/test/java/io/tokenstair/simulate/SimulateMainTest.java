@@ -65,7 +65,8 @@ class SimulateMainTest {
                         "gapNanos",
                         "baselineNanos",
                         "contributions",
-                        "dominantCause");
+                        "dominantCause",
+                        "culpritRequestId");
         assertThat(fields(dir.resolve("truth/staircases.jsonl")))
                 .containsExactly("level", "key", "class", "kvDriven", "onsetTokenOrStep");
         assertThat(Files.readAllLines(dir.resolve("truth/faults.jsonl"))).isNotEmpty();

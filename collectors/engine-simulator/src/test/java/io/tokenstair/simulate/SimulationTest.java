@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.cause.Cause;
 import io.tokenstair.event.AllocatorSampled;
+import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.DeviceSampled;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.EventKind;
@@ -12,7 +13,9 @@ import io.tokenstair.event.HostSampled;
 import io.tokenstair.event.KernelRan;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.MemoryChanged;
+import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestFinished;
+import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.ShapeCompiled;
 import io.tokenstair.event.StepCompleted;
@@ -21,12 +24,14 @@ import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -82,16 +87,34 @@ class SimulationTest {
                 REQUESTS, RandomStream.ofSeed(4).named(scenario.scenarioName()).named("scenario"));
         settings.faults.removeIf(fault -> fault.kind() == FaultKind.LOSS || fault.kind() == FaultKind.DUPLICATES);
         Simulation run = Simulation.run(settings, RandomStream.ofSeed(4).named(scenario.scenarioName()), Layers.BASIC);
-        Map<Integer, Integer> made = new HashMap<>();
-        Map<Long, StepCompleted> steps = new TreeMap<>();
+        Map<String, Map<Long, StepCompleted>> engines = new TreeMap<>();
         for (LoggedEvent logged : run.events()) {
             if (logged.event() instanceof StepCompleted step) {
-                assertThat(steps.put(step.stepId(), step)).isNull();
+                assertThat(engines.computeIfAbsent(step.engineId(), id -> new TreeMap<>())
+                                .put(step.stepId(), step))
+                        .isNull();
             }
         }
-        long lastEnd = Long.MIN_VALUE;
         List<String> broken = new ArrayList<>();
-        for (StepCompleted step : steps.values()) {
+        long madeTokens = 0;
+        for (Map<Long, StepCompleted> steps : engines.values()) {
+            madeTokens += check(settings, steps.values(), broken);
+        }
+        assertThat(broken).isEmpty();
+        long tokens = run.events().stream()
+                .map(LoggedEvent::event)
+                .filter(RequestFinished.class::isInstance)
+                .mapToLong(event -> ((RequestFinished) event).outputTokens())
+                .sum();
+        assertThat(madeTokens).isEqualTo(tokens);
+        assertThat(run.tokens()).hasSize((int) tokens);
+    }
+
+    /** Checks the steps of an engine; returns how many tokens they made. */
+    private static long check(Settings settings, Collection<StepCompleted> steps, List<String> broken) {
+        Map<Integer, Integer> made = new HashMap<>();
+        long lastEnd = Long.MIN_VALUE;
+        for (StepCompleted step : steps) {
             SequenceRows rows = step.rows();
             long scheduled = 0;
             for (int i = 0; i < rows.count(); i++) {
@@ -115,14 +138,7 @@ class SimulationTest {
             check(broken, step, "the order in a step", step.scheduleStartNanos() <= step.updateStartNanos());
             lastEnd = step.updateEndNanos();
         }
-        assertThat(broken).isEmpty();
-        long tokens = run.events().stream()
-                .map(LoggedEvent::event)
-                .filter(RequestFinished.class::isInstance)
-                .mapToLong(event -> ((RequestFinished) event).outputTokens())
-                .sum();
-        assertThat(made.values().stream().mapToLong(Integer::longValue).sum()).isEqualTo(tokens);
-        assertThat(run.tokens()).hasSize((int) tokens);
+        return made.values().stream().mapToLong(Integer::longValue).sum();
     }
 
     private static void check(List<String> broken, StepCompleted step, String what, boolean holds) {
@@ -225,5 +241,99 @@ class SimulationTest {
         assertThat(tokens)
                 .extracting(TokenTruth::dominantCause)
                 .doesNotContain(Cause.PREEMPTION, Cause.KV_PRESSURE, Cause.KERNEL_FALLBACK);
+    }
+
+    @Test
+    void severalSequencesOfARequestAreNamedTimedAndDeliveredEachForItself() {
+        Simulation run = Simulation.run(Scenario.SEVERAL_SEQUENCES, 2, 60, Layers.BASIC);
+        Set<Integer> indexes = new TreeSet<>();
+        run.tokens().forEach(token -> indexes.add(token.sequenceIndex()));
+        Set<String> names = new TreeSet<>();
+        int chunks = 0;
+        for (LoggedEvent logged : run.events()) {
+            if (logged.event() instanceof RequestQueued queued) {
+                names.add(queued.engineRequestId());
+            } else if (logged.event() instanceof ChunkDelivered delivered && delivered.observer().equals("client")) {
+                chunks += delivered.chunks().size();
+            }
+        }
+
+        assertThat(indexes).containsExactly(0, 1, 2, 3);
+        assertThat(names).anyMatch(name -> name.startsWith("3_cmpl-")).anyMatch(name -> name.startsWith("cmpl-"));
+        assertThat(chunks).isEqualTo(run.tokens().size());
+    }
+
+    @Test
+    void aClientThatGoesAwayEndsItsRequestSoonAfter() {
+        Simulation run = Simulation.run(Scenario.CLIENT_ABORT, 2, 80, Layers.BASIC);
+        long closed = run.events().stream()
+                .filter(logged -> logged.event() instanceof RequestCompleted completed
+                        && completed.observer().equals("client")
+                        && completed.outcome().equals("client-closed")
+                        && completed.clientClosedNanos() != null)
+                .count();
+        long aborted = run.events().stream()
+                .filter(logged -> logged.event() instanceof RequestFinished finished
+                        && finished.endReason().equals("aborted"))
+                .count();
+
+        assertThat(closed).isBetween(5L, 40L);
+        // Who goes away with one of the last tokens may find that the engine was done.
+        assertThat(aborted).isBetween(closed - 3, closed);
+    }
+
+    @Test
+    void everyDataParallelRankRunsStepsOfItsOwnAndNoRequestIsServedTwice() {
+        Simulation run = Simulation.run(Scenario.DATA_PARALLEL, 2, 60, Layers.ALL);
+        Map<String, Set<String>> requests = new TreeMap<>();
+        Set<Integer> ranks = new TreeSet<>();
+        Set<String> devices = new TreeSet<>();
+        for (LoggedEvent logged : run.events()) {
+            if (logged.event() instanceof RequestQueued queued) {
+                requests.computeIfAbsent(queued.engineId(), id -> new TreeSet<>())
+                        .add(queued.engineRequestId());
+            } else if (logged.event() instanceof StepCompleted step) {
+                ranks.add(step.dpRank());
+            } else if (logged.event() instanceof KernelRan kernel) {
+                devices.add(kernel.engineId() + ' ' + kernel.deviceId() + ' ' + logged.header().clockId());
+            }
+        }
+
+        assertThat(ranks).containsExactly(0, 1);
+        assertThat(requests.keySet()).containsExactly("sim-0", "sim-1");
+        assertThat(requests.get("sim-0")).hasSize(30).doesNotContainAnyElementsOf(requests.get("sim-1"));
+        assertThat(devices).containsExactly("sim-0 gpu-0 globaltimer@gpu-0", "sim-1 gpu-1 globaltimer@gpu-1");
+    }
+
+    @Test
+    void aCulpritIsAnotherRequestThatWasThere() {
+        Set<Cause> blamed = EnumSet.noneOf(Cause.class);
+        for (Scenario scenario : List.of(
+                Scenario.PREFILL_INTERFERENCE,
+                Scenario.PREEMPTION_STORM,
+                Scenario.DECODE_STARVATION,
+                Scenario.BUDGET_STARVATION,
+                Scenario.KV_PRESSURE,
+                Scenario.CONTEXT_GROWTH)) {
+            Simulation run = Simulation.run(scenario, 2, scenario.defaultRequests(), Layers.BASIC);
+            Set<String> ids = new TreeSet<>();
+            run.tokens().forEach(token -> ids.add(token.requestId()));
+            for (TokenTruth token : run.tokens()) {
+                if (token.culpritRequestId() != null) {
+                    assertThat(token.culpritRequestId()).isIn(ids).isNotEqualTo(token.requestId());
+                    blamed.add(token.dominantCause());
+                }
+            }
+        }
+
+        assertThat(blamed)
+                .containsExactlyInAnyOrder(
+                        Cause.PREFILL_INTERFERENCE,
+                        Cause.PREEMPTION,
+                        Cause.RECOMPUTE,
+                        Cause.DECODE_STARVED_BY_PREFILL,
+                        Cause.TOKEN_BUDGET_STARVATION,
+                        Cause.KV_PRESSURE,
+                        Cause.CONTEXT_GROWTH);
     }
 }
