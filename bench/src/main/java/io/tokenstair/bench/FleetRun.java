@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,6 +25,8 @@ import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -40,6 +43,7 @@ public final class FleetRun {
     private final Fleet fleet;
     private final int parallelism;
     private final Path scratch;
+    private final long checkpointMillis;
 
     /**
      * Runs over a fleet.
@@ -47,6 +51,17 @@ public final class FleetRun {
      * @param scratch an empty folder; archives are written into it and deleted after each run
      */
     public FleetRun(Fleet fleet, int parallelism, Path scratch) {
+        this(fleet, parallelism, scratch, 0);
+    }
+
+    /**
+     * Runs over a fleet.
+     *
+     * @param scratch an empty folder; archives and checkpoints are written into it and deleted after each run
+     * @param checkpointMillis how often checkpoints are taken; 0 for never
+     */
+    public FleetRun(Fleet fleet, int parallelism, Path scratch, long checkpointMillis) {
+        this.checkpointMillis = checkpointMillis;
         this.fleet = fleet;
         this.parallelism = parallelism;
         this.scratch = scratch;
@@ -56,6 +71,16 @@ public final class FleetRun {
     public Measurement of(Variant variant) throws Exception {
         StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, parallelism);
         Path archive = Files.createTempDirectory(scratch, "archive");
+        Path checkpoints = Files.createTempDirectory(scratch, "checkpoints");
+        if (checkpointMillis > 0) {
+            Configuration settings = new Configuration();
+            settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofMillis(checkpointMillis));
+            settings.set(CheckpointingOptions.CHECKPOINT_STORAGE, "filesystem");
+            settings.set(
+                    CheckpointingOptions.CHECKPOINTS_DIRECTORY,
+                    checkpoints.toUri().toString());
+            environment.configure(settings);
+        }
         DataStream<RawRecord> records = records(environment);
         switch (variant) {
             case NOOP -> noop(records);
@@ -72,11 +97,18 @@ public final class FleetRun {
             cpuStart.set(system.getProcessCpuTime());
             wallStart.set(System.nanoTime());
         });
-        JobExecutionResult result = environment.execute("bench " + variant.variantName());
+        JobExecutionResult result;
+        StateWatch watch = StateWatch.start(checkpoints, checkpointMillis);
+        try {
+            result = environment.execute("bench " + variant.variantName());
+        } finally {
+            watch.stop();
+        }
         long wallNanos = System.nanoTime() - wallStart.get();
         long cpuNanos = system.getProcessCpuTime() - cpuStart.get();
         ThreadTimes threads = ThreadTimes.now();
         long archiveBytes = deleted(archive);
+        deleted(checkpoints);
         return new Measurement(
                 counted(result, TOKENS) + counted(result, RUN_TOKENS),
                 counted(result, SLOW),
@@ -84,7 +116,8 @@ public final class FleetRun {
                 cpuNanos,
                 threads.compilerNanosSince(threadsStart[0]),
                 threads.collectorNanosSince(threadsStart[0]),
-                archiveBytes);
+                archiveBytes,
+                watch.size());
     }
 
     private DataStream<RawRecord> records(StreamExecutionEnvironment environment) {

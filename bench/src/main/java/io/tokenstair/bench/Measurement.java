@@ -10,6 +10,7 @@ package io.tokenstair.bench;
  * @param compilerNanos of it, what the JVM spent on compiling
  * @param collectorNanos of it, what the JVM spent on collecting garbage
  * @param archiveBytes bytes of the files written
+ * @param state what it held
  */
 public record Measurement(
         long tokens,
@@ -18,7 +19,17 @@ public record Measurement(
         long cpuNanos,
         long compilerNanos,
         long collectorNanos,
-        long archiveBytes) {
+        long archiveBytes,
+        StateSize state) {
+
+    /**
+     * What a run held.
+     *
+     * @param checkpoints completed ones that were seen
+     * @param checkpointBytes bytes of the largest of them; 0 without
+     * @param heapBytes most that was in use after a collection, less what was before the run; 0 where none was measured
+     */
+    public record StateSize(int checkpoints, long checkpointBytes, long heapBytes) {}
 
     /** Million tokens a second. */
     public double millionTokensPerSecond() {

@@ -62,6 +62,13 @@ public final class WholeJobBench implements Callable<Integer> {
             description = "of noop, job, job+raw, job+raw+tokens")
     List<String> variants = List.of();
 
+    @Option(
+            names = "--checkpoint-millis",
+            paramLabel = "T",
+            defaultValue = "0",
+            description = "take checkpoints that often, and say how large they and the heap are; 0 for none")
+    long checkpointMillis;
+
     @Option(names = "--each", description = "print every run too")
     boolean each;
 
@@ -111,7 +118,7 @@ public final class WholeJobBench implements Callable<Integer> {
 
     private void measure(Fleet fleet, int parallelism, List<Variant> chosen, Path scratch, PrintWriter print)
             throws Exception {
-        FleetRun run = new FleetRun(fleet, parallelism, scratch);
+        FleetRun run = new FleetRun(fleet, parallelism, scratch, checkpointMillis);
         Map<Variant, List<Measurement>> measured = new EnumMap<>(Variant.class);
         for (int repetition = -warmUps; repetition < repetitions; repetition++) {
             for (Variant variant : chosen) {
@@ -147,8 +154,24 @@ public final class WholeJobBench implements Callable<Integer> {
                 print.println(line(variant, runs, measured.getOrDefault(Variant.NOOP, List.of())));
             }
         }
+        if (checkpointMillis > 0) {
+            for (Map.Entry<Variant, List<Measurement>> runs : measured.entrySet()) {
+                runs.getValue().forEach(one -> print.println(state(runs.getKey(), one)));
+            }
+        }
         print.println("load " + load());
         print.flush();
+    }
+
+    private String state(Variant variant, Measurement run) {
+        return String.format(
+                Locale.ROOT,
+                "%s: %d checkpoints, the largest %.1f MB, %.0f bytes per open request; heap after collection %.0f MB beside the log",
+                variant.variantName(),
+                run.state().checkpoints(),
+                run.state().checkpointBytes() / 1e6,
+                (double) run.state().checkpointBytes() / requests,
+                run.state().heapBytes() / 1e6);
     }
 
     private static String line(Variant variant, List<Measurement> runs, List<Measurement> noop) {

@@ -10,6 +10,7 @@ import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.job.step.AnalyseSteps;
 import io.tokenstair.job.step.EngineTimeline;
+import io.tokenstair.job.type.ZeroPackedSerializer;
 import io.tokenstair.milestone.Milestone;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,7 +92,10 @@ public final class AnalyseRequests
         bufferState = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(RequestBuffer.class)));
         requestState = getRuntimeContext()
-                .getState(new ValueStateDescriptor<>("request", TypeInformation.of(RequestState.class)));
+                .getState(new ValueStateDescriptor<>(
+                        "request",
+                        new ZeroPackedSerializer<>(
+                                getRuntimeContext().createSerializer(TypeInformation.of(RequestState.class)))));
     }
 
     @Override

@@ -17,6 +17,7 @@ import io.tokenstair.job.statistics.DurationPane;
 import io.tokenstair.job.statistics.MomentPane;
 import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
+import io.tokenstair.job.type.ZeroPackedSerializer;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.functions.OpenContext;
@@ -90,7 +91,10 @@ public final class AnalyseSteps
         bufferState = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(EngineBuffer.class)));
         engineState = getRuntimeContext()
-                .getState(new ValueStateDescriptor<>("engine", TypeInformation.of(EngineState.class)));
+                .getState(new ValueStateDescriptor<>(
+                        "engine",
+                        new ZeroPackedSerializer<>(
+                                getRuntimeContext().createSerializer(TypeInformation.of(EngineState.class)))));
     }
 
     @Override
