@@ -195,6 +195,10 @@ public final class AnalysisJob {
                     steps.getSideOutput(AnalyseSteps.MODELS),
                     ArchiveSinks.result(results, ResultTables.MODEL_SNAPSHOT, row -> millis(row.validFromEpochNanos())),
                     "model-snapshot");
+            sink(
+                    steps.getSideOutput(AnalyseSteps.REMARKS),
+                    ArchiveSinks.result(results, ResultTables.REMARK, row -> millis(row.fromEpochNanos())),
+                    "remark");
             statistics(steps, tokens, results);
             sink(layers, ArchiveSinks.result(results, ResultTables.LAYER_REPORT, row -> null), "layer-report");
         }

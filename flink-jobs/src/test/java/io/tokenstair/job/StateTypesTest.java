@@ -8,6 +8,7 @@ import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.Quantile;
+import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -23,7 +24,14 @@ import io.tokenstair.job.clock.ClockRecord;
 import io.tokenstair.job.clock.FittingState;
 import io.tokenstair.job.clock.PublishedSegment;
 import io.tokenstair.job.clock.WayFit;
+import io.tokenstair.job.engine.BenchmarkRun;
 import io.tokenstair.job.engine.EngineWatch;
+import io.tokenstair.job.engine.MetricWatch;
+import io.tokenstair.job.engine.Rates;
+import io.tokenstair.job.engine.RequestTimes;
+import io.tokenstair.job.engine.RunSeries;
+import io.tokenstair.job.engine.SampleWatch;
+import io.tokenstair.job.engine.WorkloadFigures;
 import io.tokenstair.job.evidence.EngineEvidence;
 import io.tokenstair.job.evidence.Evidence;
 import io.tokenstair.job.evidence.TransferWait;
@@ -146,6 +154,14 @@ class StateTypesTest {
                 Quantile.class,
                 Covariance.class,
                 PriorityDisplacement.class,
+                Remark.class,
+                MetricWatch.class,
+                Rates.class,
+                SampleWatch.class,
+                RunSeries.class,
+                BenchmarkRun.class,
+                WorkloadFigures.class,
+                RequestTimes.class,
                 Milestone.class
             })
     void isAPojoWithoutKryo(Class<?> type) {

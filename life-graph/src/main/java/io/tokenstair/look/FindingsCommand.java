@@ -1,14 +1,18 @@
 package io.tokenstair.look;
 
 import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.Remark;
 import io.tokenstair.cause.Severity;
 import io.tokenstair.look.archive.FindingFilter;
 import io.tokenstair.look.archive.ResultArchive;
 import io.tokenstair.look.archive.RowCursor;
 import io.tokenstair.look.json.FindingJson;
 import io.tokenstair.look.json.JsonWriter;
+import io.tokenstair.look.json.RemarkJson;
 import io.tokenstair.look.text.FindingsText;
 import io.tokenstair.look.text.Quantity;
+import io.tokenstair.look.text.Terminal;
+import java.io.IOException;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +61,9 @@ final class FindingsCommand implements Callable<Integer> {
     @Option(names = "--format", paramLabel = "text|json", description = "text (default), or json: one object a line.")
     private ReadingOptions.Format format = ReadingOptions.Format.text;
 
+    @Option(names = "--remarks", description = "Remarks only: what is worth knowing and no cause of a slow token.")
+    private boolean remarks;
+
     private boolean failed;
 
     FindingsCommand(CommandOutput output) {
@@ -77,7 +84,9 @@ final class FindingsCommand implements Callable<Integer> {
                     failed = failing.hasNext();
                 }
             }
-            if (format == ReadingOptions.Format.json) {
+            if (remarks && format == ReadingOptions.Format.json) {
+                printRemarksJson(archive);
+            } else if (format == ReadingOptions.Format.json) {
                 printJson(archive, filter);
             } else {
                 printText(archive, filter);
@@ -98,11 +107,27 @@ final class FindingsCommand implements Callable<Integer> {
         });
     }
 
+    private void printRemarksJson(ResultArchive archive) {
+        output.bytes(out -> {
+            try (JsonWriter json = new JsonWriter(out, false);
+                    RowCursor<Remark> found = archive.remarks()) {
+                while (found.hasNext()) {
+                    RemarkJson.write(json, found.next());
+                    json.endLine();
+                }
+            }
+        });
+    }
+
     private void printText(ResultArchive archive, FindingFilter filter) {
         output.text(terminal -> {
             FindingsText.header(terminal, options.archive().toString(), archive.summary());
             long shown = 0;
             boolean brief = false;
+            if (remarks) {
+                printRemarks(archive, terminal);
+                return;
+            }
             try (RowCursor<Finding> findings = archive.findingsBySeverity(filter, Long.MAX_VALUE, 0)) {
                 while (findings.hasNext()) {
                     Finding finding = findings.next();
@@ -115,6 +140,9 @@ final class FindingsCommand implements Callable<Integer> {
                 }
             }
             boolean filtered = !filter.equals(FindingFilter.ALL);
+            if (!filtered) {
+                printRemarks(archive, terminal);
+            }
             if (filtered) {
                 terminal.line();
                 String undated = "";
@@ -130,5 +158,13 @@ final class FindingsCommand implements Callable<Integer> {
                 terminal.line(Quantity.counted(shown, "finding") + " shown" + undated);
             }
         });
+    }
+
+    private static void printRemarks(ResultArchive archive, Terminal terminal) throws IOException {
+        try (RowCursor<Remark> found = archive.remarks()) {
+            while (found.hasNext()) {
+                FindingsText.remark(terminal, found.next());
+            }
+        }
     }
 }

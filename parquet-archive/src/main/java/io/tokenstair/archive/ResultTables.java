@@ -6,6 +6,7 @@ import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.Quantile;
+import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -48,6 +49,9 @@ public final class ResultTables {
     public static final TableSchema<PriorityDisplacement> PRIORITY_DISPLACEMENT =
             TableSchema.of("priority_displacement", PriorityDisplacement.class);
 
+    /** One row per remark. */
+    public static final TableSchema<Remark> REMARK = TableSchema.of("remark", Remark.class);
+
     private static final List<TableSchema<?>> ALL = List.of(
             TOKEN_ANALYSIS,
             REQUEST_ANALYSIS,
@@ -58,7 +62,8 @@ public final class ResultTables {
             MODEL_SNAPSHOT,
             QUANTILE,
             COVARIANCE,
-            PRIORITY_DISPLACEMENT);
+            PRIORITY_DISPLACEMENT,
+            REMARK);
 
     private ResultTables() {}
 

@@ -6,6 +6,7 @@ import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.Quantile;
+import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -82,6 +83,7 @@ final class ResultExamples {
                 ModelSnapshot.class,
                 Quantile.class,
                 Covariance.class,
-                PriorityDisplacement.class);
+                PriorityDisplacement.class,
+                Remark.class);
     }
 }

@@ -288,7 +288,7 @@ public final class ImportMain {
     @Command(
             name = "steps-csv",
             customSynopsis =
-                    "tokenstair import steps-csv FILE... --map FIELD=COLUMN[:UNIT],... --archive DIR [--where COLUMN=VALUE] [--engine NAME]",
+                    "tokenstair import steps-csv FILE... --map FIELD=COLUMN[:UNIT],... --archive DIR [--where COLUMN=VALUE] [--engine NAME] [--max-sequences N]",
             description = {
                 "A CSV file with a header line: a row an engine step, or a row a reading of an",
                 "engine as a whole. --map says which columns to take, and their units.",
@@ -330,9 +330,18 @@ public final class ImportMain {
                 defaultValue = "csv")
         private String engine = "csv";
 
+        @Option(
+                names = "--max-sequences",
+                paramLabel = "N",
+                description = "Most sequences the engine runs at once (vLLM: --max-num-seqs), where it is known.")
+        private @Nullable Integer maxSequences;
+
         @Override
         Importer importer(ImportListener listener) throws ImportException {
-            return new CsvImport(CsvMap.parse(map, where, engine), LineSource.Limits.DEFAULT, listener);
+            if (maxSequences != null && maxSequences < 1) {
+                throw new ImportException("--max-sequences " + maxSequences + ": must be at least 1");
+            }
+            return new CsvImport(CsvMap.parse(map, where, engine), maxSequences, LineSource.Limits.DEFAULT, listener);
         }
     }
 

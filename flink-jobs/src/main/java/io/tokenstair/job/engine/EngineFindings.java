@@ -86,7 +86,6 @@ public final class EngineFindings {
     public void finish(@Nullable Integer largestGraph) {
         close(Long.MAX_VALUE, true, largestGraph);
         watch.shards.finish(engineId, output, epoch);
-        watch.metrics.finish(engineId, output);
     }
 
     private void close(long nanos, boolean end, @Nullable Integer largestGraph) {

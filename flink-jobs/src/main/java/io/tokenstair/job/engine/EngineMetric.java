@@ -21,7 +21,11 @@ public enum EngineMetric {
     /** Running total of preemptions. */
     PREEMPTIONS,
     /** Most sequences that may run. */
-    SEATS;
+    SEATS,
+    /** Prompt tokens a second. */
+    PROMPT_RATE,
+    /** Generated tokens a second. */
+    GENERATION_RATE;
 
     private static final int LONGEST_NAME = 128;
 
@@ -55,7 +59,12 @@ public enum EngineMetric {
             Map.entry("numpreemptions", PREEMPTIONS),
             Map.entry("maxnumactiverequests", SEATS),
             Map.entry("maxrunningrequests", SEATS),
-            Map.entry("maxnumseqs", SEATS));
+            Map.entry("maxnumseqs", SEATS),
+            Map.entry("prompttokenspersecond", PROMPT_RATE),
+            Map.entry("avgpromptthroughputtokspers", PROMPT_RATE),
+            Map.entry("generationtokenspersecond", GENERATION_RATE),
+            Map.entry("avggenerationthroughputtokspers", GENERATION_RATE),
+            Map.entry("genthroughput", GENERATION_RATE));
 
     /** What a metric says; null for one that says nothing of an engine's load. */
     public static @Nullable EngineMetric of(String name) {
@@ -76,9 +85,14 @@ public enum EngineMetric {
 
     /**
      * The engine that a sample speaks of: its label {@code engine} where that is a name; where it is a number, or there is none, the
-     * number and the model behind the source of the sample. Null for a sample that says nothing of an engine.
+     * number and the model behind the source of the sample. For samples of benchmark runs and workloads what they belong to. Null for
+     * a sample that says nothing of any.
      */
     public static @Nullable String engineOf(MetricSampled sample) {
+        String subject = SampleWatch.subjectOf(sample);
+        if (subject != null) {
+            return subject;
+        }
         if (of(sample.name()) == null) {
             return null;
         }

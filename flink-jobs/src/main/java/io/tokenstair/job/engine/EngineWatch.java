@@ -54,6 +54,7 @@ public class EngineWatch {
 
     public ShardLoads shards = new ShardLoads();
     public MetricWatch metrics = new MetricWatch();
+    public SampleWatch samples = new SampleWatch();
 
     /** For Flink's serializer. */
     public EngineWatch() {}

@@ -1,12 +1,14 @@
 package io.tokenstair.job.engine;
 
 import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.Remark;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.Severity;
 import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.MetricSampled;
+import io.tokenstair.job.finding.Remarks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -30,6 +32,15 @@ public class MetricWatch {
     /** How far a coarse wall reading may be from the moment it was made for. */
     private static final long COARSE_BOUND_NANOS = 2_000_000;
 
+    /** Scrapes at the limit of sequences from which it is told. */
+    static final int SEAT_SCRAPES = 8;
+
+    /** A pool that is used less than this has space. */
+    static final double FREE = 0.8;
+
+    /** Usage above this cannot be a share: the engine says per cent. */
+    static final double MOST_SHARE = 1.5;
+
     private static final double ABSENT = -1;
 
     // The scrape at hand; negative where it did not say.
@@ -38,7 +49,14 @@ public class MetricWatch {
     public double usage = ABSENT;
     public double paused = ABSENT;
     public double preemptions = ABSENT;
+    public double promptRate = ABSENT;
+    public double generationRate = ABSENT;
     public double seats = ABSENT;
+    /** Whether KV usage comes in per cent: a value was seen that no share can be. */
+    public boolean percent;
+    /** Stamp of the scrape at hand; {@link Long#MIN_VALUE} without one. */
+    public long scrapeNanos = Long.MIN_VALUE;
+
     public String eventId = "";
     public long scrapeMillis = Long.MAX_VALUE;
 
@@ -47,6 +65,9 @@ public class MetricWatch {
     public long toMillis = Long.MAX_VALUE;
     public long scrapes;
     public long fullAndWaiting;
+    /** Of those, the ones that are full only if usage is a share. */
+    public long fullAsShare;
+
     public long atMostRunning;
     public long waitingScrapes;
     public long pausedScrapes;
@@ -54,10 +75,27 @@ public class MetricWatch {
     public double mostRunning = ABSENT;
     public double leastRunning = Double.MAX_VALUE;
     public double mostUsage;
+    // Running sequences while the pool was full.
+    public double leastWhileFull = Double.MAX_VALUE;
+    public double mostWhileFull = ABSENT;
+    public long usageScrapes;
+    public double mostWaiting;
+    // Scrapes in which requests waited: at the limit of sequences, or beside a pool with space.
+    public long atSeats;
+    public double sumUsageAtSeats;
+    public long waitingAtMost;
+    public long waitingBesideFree;
+    public double sumUsageBesideFree;
+    public Rates rates = new Rates();
     public double sumRunning;
     public double firstPreemptions = ABSENT;
     public double lastPreemptions = ABSENT;
     public Swings swings = new Swings();
+    public double lastRunning = ABSENT;
+    public int lastDirection;
+    /** How often the number of running sequences went the other way than from the scrape before. */
+    public long flips;
+
     public List<String> evidence = new ArrayList<>();
     /** Samples that cannot be: not a number, infinite, or below 0. */
     public long absurdSamples;
@@ -66,7 +104,12 @@ public class MetricWatch {
     public MetricWatch() {}
 
     /** Takes a sample. */
-    public void accept(EventHeader header, MetricSampled sample, String engineId, Consumer<Finding> output) {
+    public void accept(
+            EventHeader header,
+            MetricSampled sample,
+            String engineId,
+            Consumer<Finding> output,
+            Consumer<Remark> remarks) {
         EngineMetric metric = EngineMetric.of(sample.name());
         if (metric == null) {
             return;
@@ -76,17 +119,28 @@ public class MetricWatch {
             absurdSamples++;
             return;
         }
-        if (metric == EngineMetric.KV_USAGE && value > 1) {
-            // Some say per cent.
-            value /= 100;
+        if (metric == EngineMetric.KV_USAGE) {
+            percent |= value > MOST_SHARE;
+            if (value > 105) {
+                absurdSamples++;
+                return;
+            }
+            // Some say per cent. Until a value shows it, a value is taken for a share.
+            value = percent ? value / 100 : value;
+        }
+        long stampNanos = header.clockNanos() == null ? Long.MIN_VALUE : header.clockNanos();
+        if (value(metric) != ABSENT && stampNanos != Long.MIN_VALUE && stampNanos == scrapeNanos) {
+            // Another series of the same scrape, of another rank: the first speaks for all.
+            return;
         }
         if (value(metric) != ABSENT) {
             scraped();
             if (fromMillis != Long.MAX_VALUE && toMillis != Long.MAX_VALUE && toMillis - fromMillis >= LONGEST_MILLIS) {
-                tell(engineId, output);
+                tell(engineId, output, remarks);
             }
         }
         eventId = header.eventId();
+        scrapeNanos = stampNanos;
         scrapeMillis = header.coarseEpochMillis() == null ? Long.MAX_VALUE : header.coarseEpochMillis();
         switch (metric) {
             case RUNNING -> running = value;
@@ -95,6 +149,8 @@ public class MetricWatch {
             case PAUSED -> paused = value;
             case PREEMPTIONS -> preemptions = value;
             case SEATS -> seats = value;
+            case PROMPT_RATE -> promptRate = value;
+            case GENERATION_RATE -> generationRate = value;
         }
     }
 
@@ -106,6 +162,8 @@ public class MetricWatch {
             case PAUSED -> paused;
             case PREEMPTIONS -> preemptions;
             case SEATS -> seats;
+            case PROMPT_RATE -> promptRate;
+            case GENERATION_RATE -> generationRate;
         };
     }
 
@@ -118,24 +176,49 @@ public class MetricWatch {
         boolean waits = waiting > 0;
         if (waits) {
             waitingScrapes++;
+            mostWaiting = Math.max(mostWaiting, waiting);
         }
         if (usage != ABSENT) {
+            usageScrapes++;
             mostUsage = Math.max(mostUsage, usage);
             boolean underSeats = seats == ABSENT || running < seats;
             if (waits && usage >= FULL && underSeats) {
                 fullAndWaiting++;
+                fullAsShare += percent ? 0 : 1;
+                if (running != ABSENT) {
+                    leastWhileFull = Math.min(leastWhileFull, running);
+                    mostWhileFull = Math.max(mostWhileFull, running);
+                }
                 cite();
+            }
+            if (waits && usage < FREE) {
+                waitingBesideFree++;
+                sumUsageBesideFree += usage;
             }
         }
         if (running != ABSENT) {
             if (running > mostRunning) {
                 mostRunning = running;
                 atMostRunning = 0;
+                waitingAtMost = 0;
+            }
+            waitingAtMost += waits && running == mostRunning ? 1 : 0;
+            // A seat is free for a moment when a request has ended.
+            if (waits && seats != ABSENT && running >= seats - Math.max(1, seats / 50)) {
+                atSeats++;
+                sumUsageAtSeats += usage == ABSENT ? 0 : usage;
             }
             atMostRunning += running == mostRunning ? 1 : 0;
             leastRunning = Math.min(leastRunning, running);
             sumRunning += running;
+            int direction = lastRunning == ABSENT ? 0 : Double.compare(running, lastRunning);
+            flips += direction * lastDirection < 0 ? 1 : 0;
+            lastDirection = direction;
+            lastRunning = running;
             swings.accept(running, Math.max(2, sumRunning / scrapes / 4));
+        }
+        if (running != ABSENT && promptRate != ABSENT && generationRate != ABSENT) {
+            rates.accept(promptRate, generationRate, running);
         }
         if (paused > 0) {
             pausedScrapes++;
@@ -157,6 +240,8 @@ public class MetricWatch {
         usage = ABSENT;
         paused = ABSENT;
         preemptions = ABSENT;
+        promptRate = ABSENT;
+        generationRate = ABSENT;
     }
 
     private void cite() {
@@ -166,14 +251,17 @@ public class MetricWatch {
     }
 
     /** The input has ended. */
-    public void finish(String engineId, Consumer<Finding> output) {
+    public void finish(String engineId, Consumer<Finding> output, Consumer<Remark> remarks) {
         if (running != ABSENT || waiting != ABSENT || usage != ABSENT || paused != ABSENT || preemptions != ABSENT) {
             scraped();
         }
-        tell(engineId, output);
+        tell(engineId, output, remarks);
     }
 
-    private void tell(String engineId, Consumer<Finding> output) {
+    private void tell(String engineId, Consumer<Finding> output, Consumer<Remark> remarks) {
+        if (percent) {
+            fullAndWaiting -= fullAsShare;
+        }
         long preempted = lastPreemptions == ABSENT ? 0 : Math.round(lastPreemptions - firstPreemptions);
         // Where nothing but the limit of sequences holds requests back, what runs is always the same.
         boolean pinned = 2 * atMostRunning > scrapes;
@@ -191,12 +279,17 @@ public class MetricWatch {
             signs.add(EngineFindings.times(preempted, "preemption") + " counted");
         }
         if (full) {
+            String ran = mostWhileFull == ABSENT
+                    ? ""
+                    : String.format(Locale.ROOT, ", and %.0f to %.0f", leastWhileFull, mostWhileFull)
+                            + (seats == ABSENT ? "" : String.format(Locale.ROOT, " of %.0f that may", seats))
+                            + " ran";
             signs.add(String.format(
                     Locale.ROOT,
-                    "at least %.0f %% of the KV pool in use while requests waited and %.0f to %.0f ran, in %d of %d scrapes",
+                    "at least %.0f %% of the KV pool in use while requests waited, %.0f at most%s, in %d of %d scrapes",
                     100 * FULL,
-                    leastRunning,
-                    mostRunning,
+                    mostWaiting,
+                    ran,
                     fullAndWaiting,
                     scrapes));
         }
@@ -217,13 +310,26 @@ public class MetricWatch {
                     String.format(
                             Locale.ROOT,
                             "Consistent with a swinging batch: the number of running sequences turned %d times in %d scrapes,"
-                                    + " between %.0f and %.0f",
+                                    + " between %.0f and %.0f, and changed direction from one scrape to the next %d times",
                             swings.turns,
                             scrapes,
                             leastRunning,
-                            mostRunning)));
+                            mostRunning,
+                            flips)));
         }
+        remark(engineId, full, remarks);
         MetricWatch fresh = new MetricWatch();
+        fullAsShare = 0;
+        leastWhileFull = fresh.leastWhileFull;
+        mostWhileFull = fresh.mostWhileFull;
+        usageScrapes = 0;
+        mostWaiting = 0;
+        atSeats = 0;
+        sumUsageAtSeats = 0;
+        waitingAtMost = 0;
+        waitingBesideFree = 0;
+        sumUsageBesideFree = 0;
+        rates = fresh.rates;
         fromMillis = fresh.fromMillis;
         toMillis = fresh.toMillis;
         scrapes = 0;
@@ -238,7 +344,106 @@ public class MetricWatch {
         sumRunning = 0;
         firstPreemptions = lastPreemptions;
         swings = fresh.swings;
+        flips = 0;
         evidence = fresh.evidence;
+    }
+
+    /** What counters are consistent with where no cause may be named: no request of the engine is known. */
+    private void remark(String engineId, boolean full, Consumer<Remark> remarks) {
+        boolean usageKnown = usageScrapes > 0 && mostUsage > 0;
+        if (usageScrapes >= SCRAPES && mostUsage == 0 && mostRunning > 0) {
+            remarks.accept(remark(
+                    "kv-usage-not-recorded",
+                    engineId,
+                    Confidence.ESTABLISHED,
+                    "every scrape of the stretch",
+                    String.format(
+                            Locale.ROOT,
+                            "No data on KV usage: it reads 0 in all of %d scrapes although up to %.0f sequences ran. That is no"
+                                    + " empty pool, and nothing is concluded from it.",
+                            usageScrapes,
+                            mostRunning)));
+        }
+        boolean limitKnown = seats != ABSENT;
+        long held = limitKnown ? atSeats : waitingAtMost;
+        boolean seatBound = scrapes >= SCRAPES && held >= SEAT_SCRAPES && 2 * held >= waitingScrapes;
+        if (seatBound && !full) {
+            double meanUsage = limitKnown && usageKnown ? sumUsageAtSeats / held : ABSENT;
+            String limit = limitKnown
+                    ? String.format(
+                            Locale.ROOT,
+                            "In %d of %d scrapes with requests waiting, %.0f at most, the engine ran as many sequences as it may,"
+                                    + " %.0f: consistent with the limit of sequences holding requests back. ",
+                            held,
+                            waitingScrapes,
+                            mostWaiting,
+                            seats)
+                    : String.format(
+                            Locale.ROOT,
+                            "In %d of %d scrapes with requests waiting, %.0f at most, the engine ran %.0f sequences and never"
+                                    + " more: as at a limit of sequences, which was not reported. ",
+                            held,
+                            waitingScrapes,
+                            mostWaiting,
+                            mostRunning);
+            String pool = !usageKnown
+                    ? "How full the KV pool was is not recorded."
+                    : meanUsage == ABSENT
+                            ? String.format(Locale.ROOT, "The KV pool was %.0f %% full at most.", 100 * mostUsage)
+                            : meanUsage < FULL
+                                    ? String.format(
+                                            Locale.ROOT,
+                                            "%.0f %% of the KV pool was in use then: it was not short of KV space.",
+                                            100 * meanUsage)
+                                    : String.format(
+                                            Locale.ROOT,
+                                            "%.0f %% of the KV pool was in use then as well: which of the two held them back is not"
+                                                    + " known.",
+                                            100 * meanUsage);
+            remarks.accept(remark(
+                    "seat-limit",
+                    engineId,
+                    Confidence.CONSISTENT_WITH,
+                    "counters of the engine; no queued and scheduled stamp of any request, so no token carries a cause",
+                    limit + pool));
+        } else if (!full && usageKnown && waitingBesideFree > 0 && 2 * waitingBesideFree > scrapes) {
+            remarks.accept(remark(
+                    "queue-beside-free-kv",
+                    engineId,
+                    Confidence.CONSISTENT_WITH,
+                    "counters of the engine; no queued and scheduled stamp of any request, so no token carries a cause",
+                    String.format(
+                            Locale.ROOT,
+                            "In %d of %s requests waited, %.0f at most, with up to %.0f running and %.0f %% of the KV pool in use:"
+                                    + " KV space is not what they waited for. %s",
+                            waitingBesideFree,
+                            EngineFindings.times(scrapes, "scrape"),
+                            mostWaiting,
+                            Math.max(0, mostRunning),
+                            100 * sumUsageBesideFree / waitingBesideFree,
+                            limitKnown ? "Fewer ran than may." : "How many sequences may run was not reported.")));
+        }
+        if (rates.related()) {
+            remarks.accept(remark(
+                    "prompts-against-decodes",
+                    engineId,
+                    Confidence.CONSISTENT_WITH,
+                    "rates of the engine as a whole; no step, so which prompt held which token up is not known",
+                    rates.sentence()));
+        }
+    }
+
+    private Remark remark(String topic, String engineId, Confidence confidence, String why, String narrative) {
+        return Remarks.of(
+                topic,
+                engineId,
+                nanos(fromMillis),
+                nanos(toMillis),
+                confidence,
+                why,
+                eventId.isEmpty() ? List.of() : List.of(eventId),
+                List.of("steps"),
+                narrative);
     }
 
     private Finding finding(String rule, Cause cause, String engineId, String why, String narrative) {
@@ -255,6 +460,10 @@ public class MetricWatch {
                 evidence,
                 List.of("steps"),
                 narrative + (evidence.isEmpty() ? "" : " [" + String.join(", ", evidence) + "]") + ".");
+    }
+
+    private static @Nullable Long nanos(long millis) {
+        return millis == Long.MAX_VALUE ? null : Long.valueOf(millis * 1_000_000);
     }
 
     /** A coarse wall reading as a moment. */

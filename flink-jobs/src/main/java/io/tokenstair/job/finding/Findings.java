@@ -59,6 +59,11 @@ public final class Findings {
                 String.valueOf(finding.culpritRequestId()),
                 String.join("\u001e", finding.evidence()),
                 finding.narrative());
+        return hash(content);
+    }
+
+    /** The hash that names what is said. */
+    static String hash(String content) {
         byte[] hash = sha256().digest(content.getBytes(StandardCharsets.UTF_8));
         return HexFormat.of().formatHex(hash, 0, ID_BYTES);
     }

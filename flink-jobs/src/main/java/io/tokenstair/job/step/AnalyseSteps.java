@@ -3,6 +3,7 @@ package io.tokenstair.job.step;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.PriorityDisplacement;
+import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.clock.ClockGraph;
 import io.tokenstair.event.LoggedEvent;
@@ -53,6 +54,9 @@ public final class AnalyseSteps
     /** Findings of an engine as a whole. */
     public static final OutputTag<Finding> FINDINGS =
             new OutputTag<>("engine-findings", TypeInformation.of(Finding.class));
+
+    /** What is worth knowing of engines and samples, and no finding. */
+    public static final OutputTag<Remark> REMARKS = new OutputTag<>("remarks", TypeInformation.of(Remark.class));
 
     /** What was refused of steps: rows for the raw table of rejects. */
     public static final OutputTag<RawArchiveRow> REJECTED = new OutputTag<>("rejected", RawArchiveRowTypeInfo.INSTANCE);
@@ -282,6 +286,11 @@ public final class AnalyseSteps
         @Override
         public void finding(Finding finding) {
             context.output(FINDINGS, finding);
+        }
+
+        @Override
+        public void remark(Remark remark) {
+            context.output(REMARKS, remark);
         }
 
         @Override

@@ -2,6 +2,7 @@ package io.tokenstair.job.step;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.ModelSnapshot;
+import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.event.LoggedEvent;
 
@@ -24,4 +25,7 @@ public interface EngineOutput {
 
     /** Something that was concluded of the engine as a whole. */
     void finding(Finding finding);
+
+    /** Something worth knowing of the engine, or of what else was sampled, that is no finding. */
+    default void remark(Remark remark) {}
 }

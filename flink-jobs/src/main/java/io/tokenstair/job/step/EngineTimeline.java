@@ -194,7 +194,8 @@ public final class EngineTimeline {
             }
             drain(state.latestCoarseMillis);
         } else if (event instanceof MetricSampled sample) {
-            state.watch.metrics.accept(header, sample, state.engineId, output::finding);
+            state.watch.metrics.accept(header, sample, state.engineId, output::finding, output::remark);
+            state.watch.samples.accept(header, sample);
         } else if (event instanceof ShardLoaded loaded) {
             state.watch.shards.accept(
                     header,
@@ -230,6 +231,8 @@ public final class EngineTimeline {
             state.watch.metrics = new MetricWatch();
         }
         findings.finish(state.maxGraphBatchCount);
+        state.watch.metrics.finish(state.engineId, output::finding, output::remark);
+        state.watch.samples.finish(state.engineId, output::remark);
         statistics.completeTo(Long.MAX_VALUE);
     }
 
@@ -300,6 +303,9 @@ public final class EngineTimeline {
         state.statistics.model = configured.model();
         state.tokenBudgetTokens = configured.tokenBudgetTokens();
         state.maxSequencesCount = configured.maxSequencesCount();
+        if (configured.maxSequencesCount() != null) {
+            state.watch.metrics.seats = configured.maxSequencesCount();
+        }
         state.maxGraphBatchCount = configured.maxGraphBatchCount();
         state.kvTotalBlocksCount = configured.kvTotalBlocksCount();
         if (configured.blockSizeTokens() != null) {

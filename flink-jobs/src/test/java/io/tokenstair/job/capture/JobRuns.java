@@ -63,6 +63,7 @@ public record JobRuns(
         TreeSet<String> statistics = rows(results, ResultTables.QUANTILE);
         statistics.addAll(rows(results, ResultTables.COVARIANCE));
         statistics.addAll(rows(results, ResultTables.PRIORITY_DISPLACEMENT));
+        statistics.addAll(rows(results, ResultTables.REMARK));
         return new JobRuns(
                 rows(results, ResultTables.TOKEN_ANALYSIS),
                 rows(results, ResultTables.FINDING),

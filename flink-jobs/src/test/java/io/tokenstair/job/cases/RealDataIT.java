@@ -7,7 +7,10 @@ import io.tokenstair.archive.ArchiveLayout;
 import io.tokenstair.archive.ResultTables;
 import io.tokenstair.archive.TableReader;
 import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.Remark;
+import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
+import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.collect.ImportMain;
 import io.tokenstair.job.AnalysisJob;
 import io.tokenstair.job.JobEnvironment;
@@ -17,10 +20,13 @@ import io.tokenstair.job.source.RawRecordTypeInfo;
 import io.tokenstair.rule.library.RuleLibrary;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.Test;
@@ -37,22 +43,36 @@ class RealDataIT {
 
     @Test
     void aFullCacheWithFreeSeatsIsKvPressureAndTheBatchSwings() throws Exception {
-        CaseResults results = readings("vllm019_sharegpt_runs/RTX4090_Llama-3.1-8B/timeseries.csv");
+        CaseResults results = readings("vllm019_sharegpt_runs/RTX4090_Llama-3.1-8B/timeseries.csv", 256);
 
         Finding pressure = results.finding("KV_PRESSURE");
         assertThat(pressure.confidence()).isEqualTo("consistent-with");
         assertThat(pressure.requestId()).isNull();
         assertThat(pressure.narrative()).contains("in 151 of 184 scrapes");
         assertThat(results.finding("BATCH_OSCILLATION").confidence()).isEqualTo("consistent-with");
+        assertThat(pressure.narrative()).contains("requests waited, 234 at most, and 23 to 49 of 256 that may ran");
+        assertThat(results.finding("BATCH_OSCILLATION").narrative())
+                .contains("changed direction from one scrape to the next 40 times");
         results.never("SEAT_LIMIT", "PREEMPTION", "PREEMPTION_STORM", "CONTEXT_STAIRCASE");
         assertThat(results.tokens()).isEmpty();
+        assertThat(remarks()).singleElement().satisfies(remark -> {
+            assertThat(remark.topic()).isEqualTo("prompts-against-decodes");
+            assertThat(remark.narrative()).contains("r -0.57");
+        });
     }
 
     @Test
     void aLimitOfSeatsWithUsageThatWasNeverRecordedIsNoKvPressure() throws Exception {
-        CaseResults results = readings("vllm019_sharegpt_runs/RTXPRO6000_Llama-3.1-8B/timeseries.csv");
+        CaseResults results = readings("vllm019_sharegpt_runs/RTXPRO6000_Llama-3.1-8B/timeseries.csv", 128);
 
         results.never("KV_PRESSURE", "PREEMPTION", "PREEMPTION_STORM", "PREFIX_HIT_COLLAPSE", "CONTEXT_STAIRCASE");
+        assertThat(remark("kv-usage-not-recorded").narrative())
+                .startsWith("No data on KV usage: it reads 0 in all of 67");
+        assertThat(remark("seat-limit").narrative())
+                .contains("In 36 of 38 scrapes with requests waiting, 104 at most")
+                .contains("as many sequences as it may, 128")
+                .endsWith("How full the KV pool was is not recorded.");
+        assertThat(remark("seat-limit").confidence()).isEqualTo("consistent-with");
     }
 
     @Test
@@ -63,6 +83,166 @@ class RealDataIT {
 
         results.never("KV_PRESSURE", "PREEMPTION", "SEAT_LIMIT");
         assertThat(results.findings()).isEmpty();
+        assertThat(remark("queue-beside-free-kv").narrative())
+                .contains(
+                        "2826 at most, with up to 162 running and 28 % of the KV pool in use: KV space is not what they");
+    }
+
+    @Test
+    void theRoleChunkOfAChatBenchmarkIsNoToken() throws Exception {
+        CaseResults results = run(
+                "vllm-bench",
+                REAL.resolve("vllm_bench_itls_qwen05b/day05_large_i2048_o256_c4.json")
+                        .toString());
+
+        assertThat(results.requests()).hasSize(8).allSatisfy(request -> {
+            assertThat(request.tokenCount()).isEqualTo(256);
+            assertThat(request.state()).isEqualTo("complete");
+            assertThat(request.requestCauses()).containsExactly("ROLE_CHUNK");
+            assertThat(request.engines()).isEmpty();
+        });
+        assertThat(results.tokens())
+                .hasSize(8 * 256)
+                .allMatch(token -> token.gapBasis().equals("delivered"));
+        // 43.872 ms to the role, 7 us on to the first token.
+        assertThat(request(results, "day05_large_i2048_o256_c4.json#0").ttftNanos())
+                .isBetween(43_878_000L, 43_881_000L);
+        long most = results.tokens().stream()
+                .filter(token -> token.tokenIndex() > 0)
+                .mapToLong(token -> Objects.requireNonNull(token.gapNanos()))
+                .max()
+                .orElseThrow();
+        assertThat(most / 1e6).isCloseTo(23.7, within(0.05));
+        assertThat(results.findings()).allMatch(finding -> finding.cause().equals("UNRESOLVED_STALL"));
+    }
+
+    @Test
+    void aBenchmarkWhereEveryRequestFailedIsNoDataAndNoFindingComesOfItsZeros() throws Exception {
+        Path file = folder.resolve("failed.json");
+        Files.writeString(
+                file,
+                "{\"backend\": \"vllm\", \"model_id\": \"m\", \"completed\": 0, \"failed\": 3, \"duration\": 1.5,"
+                        + " \"median_ttft_ms\": 0.0, \"median_tpot_ms\": 0.0, \"p99_tpot_ms\": 0.0, \"ttfts\": [0.0, 0.0, 0.0],"
+                        + " \"itls\": [[], [], []], \"input_lens\": [9, 9, 9], \"output_lens\": [0, 0, 0],"
+                        + " \"start_times\": [1.0, 1.1, 1.2], \"errors\": [\"refused\", \"refused\", \"refused\"]}");
+        CaseResults results = run("vllm-bench", file.toString());
+
+        assertThat(results.requests()).hasSize(3).allSatisfy(request -> {
+            assertThat(request.ttftNanos()).isNull();
+            assertThat(request.tpotNanos()).isNull();
+            assertThat(request.tokenCount()).isZero();
+            assertThat(request.endReason()).isEqualTo("error");
+        });
+        assertThat(results.tokens()).isEmpty();
+        assertThat(results.findings()).isEmpty();
+        assertThat(remark("no-data").narrative()).startsWith("No data: no request succeeded in 1 run");
+    }
+
+    @Test
+    void chunksOfSglangsBenchmarkComeOutAsTheyWereMeasured() throws Exception {
+        CaseResults results = run(
+                "sglang-bench", REAL.resolve("sglang_bench_serving/bench.jsonl").toString());
+
+        assertThat(results.requests()).hasSize(10).allMatch(request -> request.fromEpochNanos() == null);
+        List<Long> ttfts = results.requests().stream()
+                .map(request -> Objects.requireNonNull(request.ttftNanos()))
+                .sorted()
+                .toList();
+        assertThat((ttfts.get(4) + ttfts.get(5)) / 2e6).isCloseTo(75.0, within(0.001));
+        assertThat(results.tokens()).hasSize(608);
+        List<Long> gaps = results.tokens().stream()
+                .filter(token -> token.tokenIndex() > 0)
+                .map(token -> Objects.requireNonNull(token.gapNanos()))
+                .sorted()
+                .toList();
+        assertThat(gaps).hasSize(598);
+        assertThat((gaps.get(298) + gaps.get(299)) / 2e6).isCloseTo(32.14, within(0.001));
+        assertThat(gaps.get(597) / 1e6).isCloseTo(1284.167, within(0.001));
+        TokenAnalysis slowest = results.tokens().stream()
+                .filter(token -> token.tokenIndex() > 0 && token.gapNanos() != null)
+                .max(Comparator.comparingLong(token -> Objects.requireNonNull(token.gapNanos())))
+                .orElseThrow();
+        assertThat(slowest.requestId() + " " + slowest.tokenIndex()).isEqualTo("bench.jsonl#6 17");
+        assertThat(results.findings()).allMatch(finding -> finding.cause().equals("UNRESOLVED_STALL"));
+    }
+
+    @Test
+    void aWorkloadHasNoLatencyAndNoFinding() throws Exception {
+        CaseResults results = run(
+                "mooncake", REAL.resolve("mooncake/conversation_trace.jsonl").toString());
+
+        assertThat(results.requests()).hasSize(250).allMatch(request -> request.ttftNanos() == null);
+        assertThat(results.tokens()).isEmpty();
+        assertThat(results.findings()).isEmpty();
+        assertThat(remark("workload").narrative())
+                .startsWith("A workload of 250 requests")
+                .contains("arrivals come on ticks of about 3000 ms");
+        assertThat(remark("prefix-sharing").confidence()).isEqualTo("established");
+    }
+
+    @Test
+    void aggregatesOfRunsTellHowTpotGoesWithContextAndNameNoCause() throws Exception {
+        CaseResults results = run(
+                "vllm-bench",
+                REAL.resolve("inferencex_tpot_vs_context/tpot_grid.jsonl").toString());
+
+        assertThat(results.requests()).isEmpty();
+        assertThat(results.tokens()).isEmpty();
+        assertThat(results.findings()).isEmpty();
+        assertThat(remarks()).hasSize(3).allMatch(remark -> remark.confidence().equals("consistent-with"));
+        assertThat(of("GLM-5-FP8, glm5_fp8_vllm_tp8, 4 at once"))
+                .contains("from 21.4 ms at 1024 tokens to 57.9 ms at 16384: consistent with a cost of context");
+        assertThat(of("GLM-5-FP8, glm5_fp8_vllm_tp8, 32 at once"))
+                .contains("to 205.2 ms at 8192 and stays there to 16384 (201.4 to 205.5 ms)")
+                .contains("from 7.2 s to 41.5 s: consistent with a limit of admission");
+        assertThat(of("MiniMax-M2.5, minimax_m25_vllm_tep8, 16 at once"))
+                .contains("does not rise with the input length")
+                .contains("its p99 does, from 39.0 ms to 205.9 ms: consistent with prompts of other requests");
+    }
+
+    private String of(String subject) throws Exception {
+        return remarks().stream()
+                .filter(remark -> remark.subject().endsWith(subject))
+                .map(Remark::narrative)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void twoClocksOfOneRecordAreNeverSubtracted() throws Exception {
+        CaseResults results = run(
+                "vllm-bench",
+                REAL.resolve("vllm019_sharegpt_runs/RTX4090_Llama-3.1-8B/requests.jsonl")
+                        .toString());
+
+        assertThat(results.requests()).hasSize(60).allMatch(request -> request.ttftNanos() == null);
+        assertThat(results.tokens()).isEmpty();
+        assertThat(results.findings()).isEmpty();
+        assertThat(remark("request-times").narrative()).startsWith("60 requests waited ");
+    }
+
+    private static RequestAnalysis request(CaseResults results, String id) {
+        return results.requests().stream()
+                .filter(request -> request.requestId().equals(id))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private Remark remark(String topic) throws Exception {
+        return remarks().stream()
+                .filter(remark -> remark.topic().equals(topic))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private List<Remark> remarks() throws Exception {
+        List<Remark> rows = new ArrayList<>();
+        for (Path file : ArchiveLayout.files(folder.resolve("results"), ResultTables.REMARK.table())) {
+            try (TableReader<Remark> reader = TableReader.open(ResultTables.REMARK, file)) {
+                reader.forEachRemaining(rows::add);
+            }
+        }
+        return rows;
     }
 
     @Test
@@ -94,8 +274,16 @@ class RealDataIT {
                 .orElseThrow();
     }
 
-    private CaseResults readings(String file) throws Exception {
-        return run("steps-csv", REAL.resolve(file).toString(), "--map", READINGS, "--engine", "recorded");
+    private CaseResults readings(String file, int seats) throws Exception {
+        return run(
+                "steps-csv",
+                REAL.resolve(file).toString(),
+                "--map",
+                READINGS,
+                "--engine",
+                "recorded",
+                "--max-sequences",
+                Integer.toString(seats));
     }
 
     private CaseResults run(String... command) throws Exception {

@@ -4,6 +4,7 @@ import io.tokenstair.archive.ArchiveException;
 import io.tokenstair.archive.ArchiveLayout;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -239,6 +240,15 @@ public final class ResultArchive implements AutoCloseable {
                         + order + page,
                 values,
                 ResultTable.FINDINGS::row);
+    }
+
+    /** Remarks by subject and topic. */
+    public RowCursor<Remark> remarks() {
+        return query(
+                "select " + ResultTable.REMARKS.selectList("r")
+                        + " from remark r order by r.subject, r.from_epoch_nanos nulls last, r.topic, r.remark_id",
+                List.of(),
+                ResultTable.REMARKS::row);
     }
 
     /** How many findings the filter leaves out only because they have no time. */

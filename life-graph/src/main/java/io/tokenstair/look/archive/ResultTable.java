@@ -4,6 +4,7 @@ import io.tokenstair.archive.ResultTables;
 import io.tokenstair.archive.TableSchema;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
@@ -37,8 +38,11 @@ public final class ResultTable<R extends Record> {
     /** One row per layer that could report. */
     public static final ResultTable<LayerReport> LAYERS = new ResultTable<>(ResultTables.LAYER_REPORT);
 
+    /** One row per remark. */
+    public static final ResultTable<Remark> REMARKS = new ResultTable<>(ResultTables.REMARK);
+
     /** The tables that the commands and the page read. */
-    public static final List<ResultTable<?>> ALL = List.of(TOKENS, REQUESTS, FINDINGS, STEPS, LAYERS);
+    public static final List<ResultTable<?>> ALL = List.of(TOKENS, REQUESTS, FINDINGS, STEPS, LAYERS, REMARKS);
 
     /**
      * A column.

@@ -2,6 +2,7 @@ package io.tokenstair.look.text;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.Remark;
 import io.tokenstair.cause.Severity;
 import io.tokenstair.look.archive.ArchiveSummary;
 import io.tokenstair.look.json.EvidenceSentence;
@@ -101,6 +102,16 @@ public final class FindingsText {
         for (String line : Terminal.wrapped(origin, terminal.columns() - MARGIN)) {
             terminal.line(" ".repeat(MARGIN) + terminal.styled(Terminal.Style.DIM, line));
         }
+    }
+
+    /** Writes one remark: what it speaks of, then what it says and how sure that is. */
+    public static void remark(Terminal terminal, Remark remark) throws IOException {
+        terminal.line();
+        terminal.line(Terminal.left("remark", MARGIN)
+                + terminal.styled(Terminal.Style.BOLD, Terminal.left(Terminal.safe(remark.topic()), CAUSE_WIDTH)) + " "
+                + terminal.fit(Terminal.safe(remark.subject()), terminal.columns() - MARGIN - CAUSE_WIDTH - 1));
+        indented(terminal, remark.narrative());
+        indented(terminal, remark.confidence() + ": " + remark.confidenceWhy());
     }
 
     /** The sentences of a narrative: each ends in the event ids it cites. */

@@ -8,6 +8,7 @@ import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.collect.output.EventSpools;
+import io.tokenstair.event.EngineConfigured;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.SequenceRows;
@@ -31,11 +32,34 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CsvImport extends FileImport {
     private final CsvMap map;
+    private final @Nullable Integer maxSequences;
 
     /** An import by this map. */
     public CsvImport(CsvMap map, LineSource.Limits limits, ImportListener listener) {
+        this(map, null, limits, listener);
+    }
+
+    /**
+     * An import by this map.
+     *
+     * @param maxSequences most sequences that the engine runs at once, which no column of such files says; null when not known
+     */
+    public CsvImport(CsvMap map, @Nullable Integer maxSequences, LineSource.Limits limits, ImportListener listener) {
         super("steps-csv", limits, listener);
         this.map = map;
+        this.maxSequences = maxSequences;
+    }
+
+    /** What the user says of the engine, before the first row. */
+    private void configure(CollectorSpool events) throws IOException {
+        if (maxSequences != null) {
+            events.add(
+                    0,
+                    null,
+                    null,
+                    new EngineConfigured(
+                            map.engineId(), 0, null, null, null, maxSequences, null, null, null, null, null, null));
+        }
     }
 
     /** What the rows before the one at hand have used up. */
@@ -49,6 +73,7 @@ public final class CsvImport extends FileImport {
     protected void read(Path file, int index, RecordReader reader, EventSpools spools) throws IOException {
         String source = String.valueOf(file.getFileName());
         CollectorSpool events = spools.collector("steps-csv", index + 1L, source + "/time");
+        configure(events);
         Map<String, Integer> header = null;
         Place place = new Place();
         try (LineSource lines = reader.open(file)) {

@@ -48,7 +48,7 @@ final class ArrivalTicks {
         return sharing;
     }
 
-    /** Mean length of the usual step, in ms; null where arrivals lie on no grid. */
+    /** Mean length of the usual step, in ms to the nearest ten; null where arrivals lie on no grid. */
     @Nullable
     Long tickMillis() {
         if (stepCount < 16 || 2 * sharing < pairs) {
@@ -71,6 +71,6 @@ final class ArrivalTicks {
             count += step == null ? 0 : step[0];
             sum += step == null ? 0 : step[1];
         }
-        return 2 * count < stepCount ? null : Long.valueOf(sum / count);
+        return 2 * count < stepCount ? null : Long.valueOf((sum / count + 5) / 10 * 10);
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.tokenstair.collect.Imported;
 import io.tokenstair.collect.importer.ImportException;
+import io.tokenstair.event.EngineConfigured;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.StepCompleted;
 import java.nio.file.Path;
@@ -43,6 +44,24 @@ class CsvImportTest {
                         "engine:requests_running 16.0");
         assertThat(Imported.clockNanos(imported.events().get(2))).isEqualTo(2_000_000_000L);
         assertThat(imported.summary().line()).isEqualTo("read 2, accepted 2, rejected 0");
+    }
+
+    @Test
+    void theLimitOfSequencesIsSaidBeforeTheFirstRow() throws Exception {
+        Imported imported = Imported.file(
+                listener -> new CsvImport(
+                        CsvMap.parse(List.of("time=t:s", "running=running"), null, "e"),
+                        128,
+                        Imported.LIMITS,
+                        listener),
+                folder,
+                "t.csv",
+                "t,running",
+                "1.0,5");
+
+        assertThat(imported.only(EngineConfigured.class).maxSequencesCount()).isEqualTo(128);
+        assertThat(imported.events().get(0).event()).isInstanceOf(EngineConfigured.class);
+        assertThat(imported.summary().line()).isEqualTo("read 1, accepted 1, rejected 0");
     }
 
     @Test

@@ -1,0 +1,115 @@
+package io.tokenstair.job.engine;
+
+import io.tokenstair.archive.result.Remark;
+import io.tokenstair.cause.Confidence;
+import io.tokenstair.event.EventHeader;
+import io.tokenstair.event.MetricSampled;
+import io.tokenstair.job.finding.Remarks;
+import io.tokenstair.job.statistics.DurationHistogram;
+import io.tokenstair.narrative.Milliseconds;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * Durations of single requests by the engine's own clock, as vLLM keeps them of each: from queued to scheduled, on to the first token, on to
+ * the last. They tell how long requests waited, and nothing of any token between first and last. State: four histograms of at most
+ * 2,000 buckets.
+ */
+public class RequestTimes {
+    private static final String QUEUE = "vllm:request_queue_time_seconds";
+    private static final String PREFILL = "vllm:request_prefill_time_seconds";
+    private static final String DECODE = "vllm:request_decode_time_seconds";
+    private static final String PER_TOKEN = "vllm:request_time_per_output_token_seconds";
+    private static final Map<String, Integer> NAMES = Map.of(QUEUE, 0, PREFILL, 1, DECODE, 2, PER_TOKEN, 3);
+    private static final int HALF = 5_000;
+    private static final int MOST = 9_900;
+
+    public DurationHistogram queue = new DurationHistogram();
+    public DurationHistogram prefill = new DurationHistogram();
+    public DurationHistogram perToken = new DurationHistogram();
+    public long longestQueueNanos;
+    public long longestPerTokenNanos;
+    public String longestQueueEventId = "";
+    public long fromMillis = Long.MAX_VALUE;
+    public long toMillis = Long.MIN_VALUE;
+    /** Samples not taken: not a number, negative, or of more than a year. */
+    public long absurdSamples;
+
+    /** For Flink's serializer. */
+    public RequestTimes() {}
+
+    /** Whether a sample is the duration of one request, and not a histogram over many. */
+    static boolean isOfRequest(MetricSampled sample) {
+        return NAMES.containsKey(sample.name())
+                && !EngineMetric.label(sample.labels(), "request_id").isEmpty();
+    }
+
+    void accept(EventHeader header, MetricSampled sample) {
+        double nanos = sample.sampledValue() * 1e9;
+        if (!(nanos >= 0) || nanos > 3.2e16) {
+            absurdSamples++;
+            return;
+        }
+        long taken = StrictMath.round(nanos);
+        if (header.coarseEpochMillis() != null) {
+            fromMillis = Math.min(fromMillis, header.coarseEpochMillis());
+            toMillis = Math.max(toMillis, header.coarseEpochMillis());
+        }
+        switch (sample.name()) {
+            case QUEUE -> {
+                queue = queue.plus(DurationHistogram.of(taken));
+                if (taken > longestQueueNanos) {
+                    longestQueueNanos = taken;
+                    longestQueueEventId = header.eventId();
+                }
+            }
+            case PREFILL -> prefill = prefill.plus(DurationHistogram.of(taken));
+            case PER_TOKEN -> {
+                perToken = perToken.plus(DurationHistogram.of(taken));
+                longestPerTokenNanos = Math.max(longestPerTokenNanos, taken);
+            }
+            default -> {
+                // Of the whole answer: what it says is in the time per token.
+            }
+        }
+    }
+
+    void finish(String subject, Consumer<Remark> output) {
+        if (queue.isEmpty() && perToken.isEmpty()) {
+            return;
+        }
+        List<String> said = new ArrayList<>();
+        if (!queue.isEmpty()) {
+            said.add(queue.total + " requests waited " + text(queue.quantileNanos(HALF))
+                    + " to be scheduled (half of them), " + text(queue.quantileNanos(MOST)) + " (99 %), "
+                    + text(longestQueueNanos) + " at most");
+        }
+        if (!prefill.isEmpty()) {
+            said.add("their first token came " + text(prefill.quantileNanos(HALF)) + " later (half of them)");
+        }
+        if (!perToken.isEmpty()) {
+            said.add("from there on a token took " + text(perToken.quantileNanos(HALF)) + " on average (half of them), "
+                    + text(longestPerTokenNanos) + " at most");
+        }
+        output.accept(Remarks.of(
+                "request-times",
+                subject,
+                fromMillis == Long.MAX_VALUE ? null : Long.valueOf(fromMillis * 1_000_000),
+                toMillis == Long.MIN_VALUE ? null : Long.valueOf(toMillis * 1_000_000),
+                Confidence.ESTABLISHED,
+                "stamps of the engine's clock; no time of a token between the first and the last",
+                longestQueueEventId.isEmpty() ? List.of() : List.of(longestQueueEventId),
+                List.of("steps"),
+                upperFirst(String.join("; ", said)) + "."));
+    }
+
+    private static String text(long nanos) {
+        return nanos >= 10_000_000_000L ? EngineFindings.seconds(nanos) : Milliseconds.text(nanos);
+    }
+
+    private static String upperFirst(String text) {
+        return text.substring(0, 1).toUpperCase(java.util.Locale.ROOT) + text.substring(1);
+    }
+}
