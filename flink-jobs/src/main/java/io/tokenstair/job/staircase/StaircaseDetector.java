@@ -479,12 +479,22 @@ public final class StaircaseDetector {
         return new Change(sharp ? Change.Kind.RISE : Change.Kind.SLOPE, (int) height);
     }
 
-    /** How much the expected time itself changed at an onset, in level units. */
+    /** How much the expected time itself changed at an onset, in level units: a single step with a prompt is no change. */
     private int loadChange(StaircaseState state, int onset, int from, int to) {
-        int reach = size.blur;
-        int before = state.loads[Math.max(from, onset - reach) & ringMask];
-        int after = state.loads[Math.min(to - 1, onset + reach) & ringMask];
-        return after - before;
+        int span = 2 * size.blur + 1;
+        int before = onset - size.blur + 1;
+        int after = onset + size.blur;
+        return medianLoad(state, Math.max(from, after), Math.min(to, after + span))
+                - medianLoad(state, Math.max(from, before - span), Math.max(from + 1, before));
+    }
+
+    private int medianLoad(StaircaseState state, int from, int to) {
+        int[] sorted = new int[Math.max(1, to - from)];
+        for (int i = 0; i < sorted.length; i++) {
+            sorted[i] = state.loads[Math.min(state.tickCount - 1, from + i) & ringMask];
+        }
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
     }
 
     /** Counts the change that began the current segment, by all that is known of it. */

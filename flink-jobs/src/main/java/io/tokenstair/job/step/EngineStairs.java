@@ -75,7 +75,10 @@ final class EngineStairs {
                 stairs.detector,
                 number,
                 tellsOfDecoding(judged) ? judged.stepNanos : 0,
-                judged.warm ? StrictMath.round(judged.expectedNanos) : 0,
+                judged.warm
+                        ? StrictMath.round(
+                                judged.expectedNanos * stairs.believedAtStart / state.model.level.believed)
+                        : 0,
                 stairs.openKvEvents);
         stairs.openKvEvents = 0;
         if (stairs.detector.riseCount != stairs.riseCount) {
@@ -104,6 +107,7 @@ final class EngineStairs {
     private void restart() {
         StairsState fresh = new StairsState();
         fresh.space = state.handleSpace;
+        fresh.believedAtStart = state.model.level.believed;
         fresh.openKvEvents = state.stairs.openKvEvents;
         state.stairs = fresh;
     }

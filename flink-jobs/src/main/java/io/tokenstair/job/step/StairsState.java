@@ -27,6 +27,9 @@ public class StairsState {
     /** The step at which a rise was last proven, or the watch began. */
     public int lastRiseStep;
 
+    /** What had become usual by then: a level that becomes usual while the watch lasts is still a rise of it. */
+    public double believedAtStart = 1;
+
     public int riseCount;
     /** True while a proven rise has not been weighed with the others yet. */
     public boolean due;

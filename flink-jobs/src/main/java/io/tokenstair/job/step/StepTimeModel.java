@@ -72,6 +72,11 @@ public final class StepTimeModel {
     private static final double LEAST_BAND = 0.01;
     private static final double NEW_ROW_CLIP = 0.6;
     private static final int NEW_ROW_STEPS = 8;
+    /** Steps after which a batch size is well known. */
+    private static final int YOUNG_ROW_STEPS = NEW_ROW_STEPS + StepLevel.OPEN_STEPS;
+
+    /** The load explains a change within so many standard deviations of what is known of it. */
+    private static final double UNKNOWN_DEVIATIONS = 6;
     /** Another graph mode than the usual one is no noise: its first steps may take this much more, relative to the usual one. */
     private static final double NEW_MODE_CLIP = 9;
     /** A first step of a size may compile or capture something: it counts for little. */
@@ -148,6 +153,9 @@ public final class StepTimeModel {
 
         /** On which side the last step beyond noise was. */
         public int lastOutSign;
+
+        /** How much slower than the model the engine is for now. */
+        public StepLevel level = new StepLevel();
 
         public int relearnSteps;
         public int solvedAtStep;
@@ -297,25 +305,36 @@ public final class StepTimeModel {
         double observed = Math.max(stepNanos, leastNanos);
         double share = 1;
         boolean ofModeOnly = false;
+        boolean held = false;
+        double typical = observed;
         if (isWarm(state) && (decodeOnly || isWarmForPrompts(state))) {
             double predicted = predictNanos(state, load);
-            double error = (observed - predicted) / predicted;
             boolean unseenMode = decodeOnly && !isWarmFor(state, load.graphMode()) && mostSeen(state) != mode;
-            double believed = decodeOnly ? decodeError(state, table, row, error) : promptError(state, error);
             if (unseenMode && state.relearnSteps == 0) {
-                believed = StrictMath.max(-NEW_ROW_CLIP, StrictMath.min(NEW_MODE_CLIP, error));
+                double error = levelError(observed, predicted, state.level.roughFactor());
+                decodeNoise(state, observed / predicted - 1);
+                observed = predicted * (1 + StrictMath.max(-NEW_ROW_CLIP, StrictMath.min(NEW_MODE_CLIP, error)));
                 ofModeOnly = true;
+            } else {
+                double believed = decodeOnly
+                        ? decodeError(state, load, table, row, observed, predicted)
+                        : promptError(state, levelError(observed, predicted, state.level.roughFactor()));
+                held = Double.isNaN(believed);
+                observed = predicted * (1 + believed);
             }
-            observed = predicted * (1 + believed);
+            // On a level of faults, which vary: weighed by what they took, fast steps would count for more than slow ones.
+            typical = state.level.isUsual() ? observed : predicted;
             share = isNew ? FIRST_STEP_SHARE : 1;
         }
-        add(state, load, table, row, observed, share, ofModeOnly);
+        if (!held) {
+            add(state, load, table, row, observed, typical, share, ofModeOnly);
+        }
         state.steps++;
         state.publishCredit =
                 Math.max(state.publishCredit, Math.min(PUBLISH_BURST * PUBLISH_COST, state.publishCredit + 1));
         if (decodeOnly) {
             state.decodeOnlySteps++;
-            table[row + STEPS]++;
+            table[row + STEPS] += held ? 0 : 1;
         } else {
             state.promptSteps++;
         }
@@ -346,50 +365,136 @@ public final class StepTimeModel {
                 && stepNanos <= MOST_NANOS;
     }
 
-    /** How much of the relative error of a decode-only step is believed; follows noise and lasting changes. */
-    private static double decodeError(State state, double[] table, int row, double error) {
+    /** Error relative to what was expected on a level. */
+    private static double levelError(double observed, double predicted, double factor) {
+        return observed / (predicted * factor) - 1;
+    }
+
+    /** Follows noise; returns on which side of it a step is. */
+    private static int decodeNoise(State state, double error) {
         double size = StrictMath.abs(error);
         double noise = state.relativeNoise;
-        double band = StrictMath.max(LEAST_BAND, IN_BAND * noise);
-        boolean out = size > band;
+        boolean out = size > band(state);
         int sign = !out ? 0 : error > 0 ? 1 : -1;
-        if (!out || sign != state.lastOutSign) {
+        if ((!out || sign != state.lastOutSign) && state.level.slower == 0) {
             // A fault or a change is all on one side, and is no noise.
             double rate = StrictMath.max(NOISE_RATE, 1.0 / (state.decodeOnlySteps - WARM_STEPS + 5));
             double follow = size > MEDIAN_ERROR * noise ? 1 + rate / 2 : 1 - rate / 2;
             state.relativeNoise = StrictMath.max(LEAST_NOISE, StrictMath.min(MOST_NOISE, noise * follow));
         }
         state.lastOutSign = out ? sign : state.lastOutSign;
+        return sign;
+    }
+
+    private static double band(State state) {
+        return StrictMath.max(LEAST_BAND, IN_BAND * state.relativeNoise);
+    }
+
+    /**
+     * How much of the relative error of a decode-only step is believed, on the level there is; follows noise, levels and lasting changes.
+     * NaN while it may be a change of level.
+     */
+    private static double decodeError(
+            State state, StepLoad load, double[] table, int row, double observed, double predicted) {
+        double raw = observed / predicted - 1;
+        double band = band(state);
+        int sign = decodeNoise(state, raw);
         if (state.relearnSteps > 0) {
             state.relearnSteps--;
-            return StrictMath.max(-NEW_ROW_CLIP, StrictMath.min(1 / NEW_ROW_CLIP, error));
+            return StrictMath.max(-NEW_ROW_CLIP, StrictMath.min(1 / NEW_ROW_CLIP, raw));
         }
         if (shifted(state, sign)) {
             restart(state);
-            return StrictMath.max(-NEW_ROW_CLIP, StrictMath.min(1 / NEW_ROW_CLIP, error));
+            return StrictMath.max(-NEW_ROW_CLIP, StrictMath.min(1 / NEW_ROW_CLIP, raw));
         }
         if (table[row + STEPS] < NEW_ROW_STEPS) {
-            return newRowError(state, error);
+            return newRow(state, load, row, observed, predicted, band);
         }
         double run = table[row + RUN];
         run = sign == 0 ? 0 : sign * run > 0 ? run + sign : sign;
         table[row + RUN] = run;
-        if (run <= -FASTER_ROW_STEPS || run >= SLOWER_ROW_STEPS) {
+        if (run <= -FASTER_ROW_STEPS || (run >= SLOWER_ROW_STEPS && state.level.slower == 0)) {
             forget(table, row);
-            return newRowError(state, error);
+            return newRowError(state, raw);
         }
-        if (!out) {
-            return error;
+        double usualFactor = state.level.believe();
+        if (usualFactor != 1) {
+            scale(state, usualFactor);
+            state.newRow = true;
+            return Double.NaN;
         }
-        return sign * (size > FAR_OUT * noise ? noise : band);
+        double error = levelError(observed, predicted, state.level.factor());
+        StepLevel.Verdict verdict = state.level.accept(error, band, row, predicted, load);
+        if (verdict == StepLevel.Verdict.DECIDE) {
+            boolean youngRow = table[row + STEPS] < YOUNG_ROW_STEPS;
+            state.level.decide(unknown(state, load) / predicted, band, predicted, youngRow);
+        }
+        if (verdict != StepLevel.Verdict.LEARN) {
+            return Double.NaN;
+        }
+        double size = StrictMath.abs(error);
+        double noise = state.relativeNoise;
+        if (size <= band) {
+            state.level.follow(error, noise);
+        }
+        return size <= band ? error : error / size * (size > FAR_OUT * noise ? noise : band);
+    }
+
+    /** By how much, in ns, the coefficients may be wrong of the load now less that before an open change of level. */
+    private static double unknown(State state, StepLoad load) {
+        double[] gram = state.gram.clone();
+        double[] target = state.target.clone();
+        double perStep = state.gram[0] / state.weights;
+        eliminateRows(state, gram, target);
+        double ridge = RIDGE * StrictMath.min(perStep, state.pull) * state.scale;
+        StepLevel level = state.level;
+        boolean fall = level.openMedian() < 0;
+        double[] change = {
+            0,
+            (load.sequences() - (fall ? level.sequencesUsual : level.sequencesBefore)) / SCALE[1],
+            (load.residentTokens() - (fall ? level.residentUsual : level.residentBefore)) / SCALE[2],
+            0,
+            0
+        };
+        // Cholesky factor of the equations of sequences and resident tokens; prompts change nothing here.
+        double aa = gram[TERMS + 1] + ridge;
+        double ab = gram[TERMS + 2];
+        double bb = gram[2 * TERMS + 2] + ridge;
+        double root = StrictMath.sqrt(aa);
+        double low = ab / root;
+        double rest = bb - low * low;
+        double first = change[1] / root;
+        double second = rest <= 0 ? 0 : (change[2] - low * first) / StrictMath.sqrt(rest);
+        return UNKNOWN_DEVIATIONS * state.relativeNoise * StrictMath.sqrt((first * first + second * second) * state.scale);
+    }
+
+    /** How much is believed of a new row; NaN on a level of faults: what is the row's and what is theirs cannot be told there. */
+    private static double newRow(
+            State state, StepLoad load, int row, double observed, double predicted, double band) {
+        StepLevel level = state.level;
+        if (level.isUsual()) {
+            return newRowError(state, observed / predicted - 1);
+        }
+        // Whether the level goes on is still seen, by as much as rows may differ.
+        double wide = StrictMath.max(band, newRowSpread(state));
+        double error = levelError(observed, predicted, level.factor());
+        if (level.accept(error, wide, row, predicted, load) == StepLevel.Verdict.DECIDE) {
+            level.decide(StrictMath.max(wide, unknown(state, load) / predicted), band, predicted, false);
+        }
+        return Double.NaN;
+    }
+
+    /** By how much a new row may differ from what its neighbours say. */
+    private static double newRowSpread(State state) {
+        double perStep = state.gram[0] / state.weights;
+        double rowSpread = square(state.relativeNoise) * perStep / state.pull;
+        return IN_BAND * StrictMath.sqrt(square(state.relativeNoise) + rowSpread);
     }
 
     /** A row that is new may differ from what its neighbours say by as much as rows do here, and be faster than that. */
     private static double newRowError(State state, double error) {
-        double perStep = state.gram[0] / state.weights;
-        double rowSpread = square(state.relativeNoise) * perStep / state.pull;
-        double most = IN_BAND * StrictMath.sqrt(square(state.relativeNoise) + rowSpread);
-        return StrictMath.max(-NEW_ROW_CLIP, StrictMath.min(StrictMath.min(NEW_ROW_CLIP, most), error));
+        return StrictMath.max(
+                -NEW_ROW_CLIP, StrictMath.min(StrictMath.min(NEW_ROW_CLIP, newRowSpread(state)), error));
     }
 
     private static double promptError(State state, double error) {
@@ -416,6 +521,8 @@ public final class StepTimeModel {
     /** Keeps little of what was learnt: the engine has become another one. */
     private static void restart(State state) {
         state.shiftRun = 0;
+        scale(state, state.level.factor());
+        state.level.restart();
         state.relearnSteps = RELEARN_STEPS;
         state.weights *= KEPT;
         for (int i = 0; i < state.gram.length; i++) {
@@ -434,6 +541,24 @@ public final class StepTimeModel {
         }
     }
 
+    /** What was learnt on another level: every time in it is so many times as long. */
+    private static void scale(State state, double factor) {
+        for (int i = 0; i < TERMS; i++) {
+            state.coefficients[i] *= factor;
+            state.target[i] *= factor;
+        }
+        for (int mode = 0; mode < GraphMode.COUNT; mode++) {
+            state.modeNanos[mode] *= factor;
+            double[] table = state.tables[mode];
+            for (int row = 0; row < table.length; row += FIELDS) {
+                table[row + SHARED_TARGET] *= factor;
+                table[row + OWN_TARGET] *= factor;
+                table[row + NANOS] *= factor;
+                table[row + PRIOR_NANOS] *= factor;
+            }
+        }
+    }
+
     /** Keeps little of a row's own memory. */
     private static void forget(double[] table, int row) {
         for (int i = OWN_WEIGHT; i <= OWN_TARGET; i++) {
@@ -445,8 +570,15 @@ public final class StepTimeModel {
 
     /** Adds a step to what its row remembers and, unless it is known to tell of its graph mode only, to the equations. */
     private static void add(
-            State state, StepLoad load, double[] table, int row, double observed, double share, boolean ofModeOnly) {
-        double relative = 1 / StrictMath.max(observed, MIN_NANOS);
+            State state,
+            StepLoad load,
+            double[] table,
+            int row,
+            double observed,
+            double typical,
+            double share,
+            boolean ofModeOnly) {
+        double relative = 1 / StrictMath.max(typical, MIN_NANOS);
         double weight = share * relative * relative;
         double[] x = {
             1,
@@ -518,6 +650,12 @@ public final class StepTimeModel {
         }
         double[] gram = state.gram.clone();
         double[] target = state.target.clone();
+        eliminateRows(state, gram, target);
+        descend(state.coefficients, gram, target, RIDGE * StrictMath.min(perStep, state.pull) * state.scale);
+        rows(state, typicalNanos);
+    }
+
+    private static void eliminateRows(State state, double[] gram, double[] target) {
         double pull = state.pull * state.scale;
         for (int mode = 0; mode < GraphMode.COUNT; mode++) {
             double[] table = state.tables[mode];
@@ -538,8 +676,6 @@ public final class StepTimeModel {
                 }
             }
         }
-        descend(state.coefficients, gram, target, RIDGE * StrictMath.min(perStep, state.pull) * state.scale);
-        rows(state, typicalNanos);
     }
 
     private static void descend(double[] w, double[] gram, double[] target, double ridge) {

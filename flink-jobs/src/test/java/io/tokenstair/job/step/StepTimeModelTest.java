@@ -206,6 +206,59 @@ class StepTimeModelTest {
     }
 
     @Test
+    void aRiseIsNotTakenForThePriceOfTheContextThatGrowsMeanwhile() {
+        Engine engine = new Engine(18);
+        engine.run(2_000);
+        StepLoad small = engine.load(20, GraphMode.FULL, 8_000);
+        StepLoad large = engine.load(20, GraphMode.FULL, 60_000);
+        for (int i = 0; i < 600; i++) {
+            // Twenty long answers: contexts grow evenly, and the level rises by 12 % at a point in time.
+            StepLoad load = engine.load(20, GraphMode.FULL, 8_000 + 40L * i);
+            double noise = 1 + 0.015 * Math.max(-3, Math.min(3, engine.random.nextGaussian()));
+            engine.step(load, Math.round(engine.meanNanos(load) * noise * (i < 200 ? 1 : 1.12)));
+        }
+
+        assertThat(engine.snapshot.expectedNanos(small) / engine.meanNanos(small))
+                .isCloseTo(1, within(0.02));
+        assertThat(engine.snapshot.expectedNanos(large) / engine.meanNanos(large))
+                .isCloseTo(1, within(0.02));
+        assertThat(engine.model.level.slower).isCloseTo(0.12, within(0.02));
+    }
+
+    @Test
+    void aSizeThatCameWithAFaultIsLearntWhenThatHasEnded() {
+        Engine engine = new Engine(19);
+        for (int i = 0; i < 2_000; i++) {
+            StepLoad load = engine.load(9 + i % 8, GraphMode.FULL, 8_000 + 10L * (i % 100));
+            engine.step(load, Math.round(engine.meanNanos(load) * (1 + 0.015 * engine.random.nextGaussian())));
+        }
+        for (int i = 0; i < 500; i++) {
+            StepLoad load = engine.load(i < 60 ? 16 : 17 + i % 8, GraphMode.FULL, 9_000);
+            double fault = i < 120 ? 1.5 : 1;
+            engine.step(load, Math.round(engine.meanNanos(load) * fault * (1 + 0.015 * engine.random.nextGaussian())));
+        }
+        StepLoad met = engine.load(20, GraphMode.FULL, 9_000);
+
+        assertThat(engine.snapshot.expectedNanos(met) / engine.meanNanos(met)).isCloseTo(1, within(0.03));
+        assertThat(engine.model.level.slower).isZero();
+    }
+
+    @Test
+    void aLevelIsUsualOnceItLastedFourTimesAsLongAsTheOneBefore() {
+        Engine engine = new Engine(20);
+        engine.run(600);
+        StepLoad usual = engine.load(60, GraphMode.FULL, 50_000);
+        engine.factor = 1.3;
+        engine.run(1_000);
+        assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual))
+                .isCloseTo(1, within(0.03));
+        engine.run(2_000);
+        assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual))
+                .isCloseTo(1.3, within(0.03));
+        assertThat(engine.model.level.believed).isCloseTo(1.3, within(0.03));
+    }
+
+    @Test
     void oneStepInTwentyThatIsSlowMovesNothing() {
         Engine engine = new Engine(17);
         engine.faultEvery = 20;
