@@ -365,6 +365,7 @@ public final class ImportMain {
     /** The format {@code kineto}. */
     @Command(
             name = "kineto",
+            header = "Kernels, waits and steps of a PyTorch profiler's trace; no tokens.",
             customSynopsis = "tokenstair import kineto FILE... --archive DIR [--engine NAME] [--clock ID]",
             description = {
                 "Traces of the PyTorch profiler (export_chrome_trace), plain or gzipped, of any",
@@ -385,7 +386,8 @@ public final class ImportMain {
                 "",
                 "Examples:",
                 "  tokenstair import kineto rank-0.pt.trace.json.gz --archive A",
-                "  tokenstair import kineto t.json --engine vllm-0 --clock wall@capture --archive A"
+                "  tokenstair import kineto trace.json --archive A \\",
+                "    --engine vllm-0 --clock wall@capture"
             })
     static final class Kineto extends ProfilerFormat {
         @Override
@@ -471,6 +473,7 @@ public final class ImportMain {
     /** The format {@code nsys-sqlite}. */
     @Command(
             name = "nsys-sqlite",
+            header = "Kernels, waits and steps of an Nsight Systems export; no tokens.",
             customSynopsis = "tokenstair import nsys-sqlite FILE... --archive DIR [--engine NAME] [--clock ID]",
             description = {
                 "Exports of Nsight Systems: nsys export --type sqlite REPORT.nsys-rep",

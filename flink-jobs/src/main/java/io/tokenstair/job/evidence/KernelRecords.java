@@ -143,8 +143,8 @@ public class KernelRecords {
         Kernel made = new Kernel();
         made.name = ran.kernelName();
         made.kernelClass = ran.kernelClass() == null ? classOf(ran.kernelName()) : ran.kernelClass();
-        if (ran.graphId() != null && made.kernelClass.equals("other")) {
-            // A whole graph in one record: there is attention in it.
+        if (ran.graphId() != null && ran.gridCount() == null && made.kernelClass.equals("other")) {
+            // A whole graph in one record, which has no grid of its own: there is attention in it.
             made.kernelClass = "attention";
         }
         numberOf.put(key, kernels.size());

@@ -18,6 +18,7 @@ import io.tokenstair.job.source.CollectorWatermarks;
 import io.tokenstair.job.source.FolderLogSource;
 import io.tokenstair.job.source.RawRecordTypeInfo;
 import io.tokenstair.rule.library.RuleLibrary;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -27,10 +28,13 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.zip.GZIPInputStream;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What other projects recorded, imported as a user does, and what the job must and must not say of it. */
 class RealDataIT {
@@ -40,6 +44,8 @@ class RealDataIT {
 
     @TempDir
     Path folder;
+
+    private String said = "";
 
     @Test
     void aFullCacheWithFreeSeatsIsKvPressureAndTheBatchSwings() throws Exception {
@@ -266,6 +272,79 @@ class RealDataIT {
         assertThat(results.tokens()).isEmpty();
     }
 
+    @Test
+    void kernelsThatWaitInADeepQueueAreNoFaultOfAStep() throws Exception {
+        CaseResults results = run(
+                "kineto", REAL.resolve("kineto_hta/ns_resolution.excerpt.json.gz").toString());
+
+        assertThat(said).contains("4350 joined to the call that launched them, 0 without a launch record");
+        assertThat(said).contains("from launch to start: p50 76.468 ms");
+        assertThat(steps()).extracting(StepAnalysis::stepId).containsExactlyInAnyOrder(101L, 102L, 103L, 104L, 105L);
+        assertThat(results.findings()).isEmpty();
+        assertThat(results.tokens()).isEmpty();
+    }
+
+    @Test
+    void kernelsWithoutALaunchRecordAreKeptWithoutOne() throws Exception {
+        Path export = folder.resolve("h100.sqlite");
+        try (InputStream in = new GZIPInputStream(
+                Files.newInputStream(REAL.resolve("nsys_sqlite/h100_2gpu_1s.excerpt.sqlite.gz")))) {
+            Files.copy(in, export);
+        }
+        CaseResults results = run("nsys-sqlite", export.toString());
+
+        assertThat(said).contains("3442 kernels", "1632 joined", "1810 without a launch record");
+        // Calls waited 857 ms for the GPU. No step is recorded, so nobody is said to have lost that.
+        assertThat(said).contains("8 stream-sync (856.929 ms)");
+        assertThat(results.findings()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "kineto_hta/negative_queue.excerpt.json.gz",
+                "kineto_hta/amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz",
+                "kineto_hta/mtia.excerpt.json.gz",
+                "kineto_hta/nccl.excerpt.json.gz",
+                "kineto_hta/critical_path__alexnet__benchmark_result_2869224_1695835535_trace.json.gz"
+            })
+    void kernelsOfHipMtiaAndCudaAloneAccuseNobody(String trace) throws Exception {
+        CaseResults results = run("kineto", REAL.resolve(trace).toString());
+
+        assertThat(said).contains("joined to the call that launched them");
+        assertThat(results.findings()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "kineto_hta/cpu_only__rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz",
+                "kineto_hta/rank_non_gpu.excerpt.json.gz",
+                "kineto_hta/cupti_profiler.excerpt.json.gz"
+            })
+    void aTraceWithoutKernelsIsNoIdleGpu(String trace) throws Exception {
+        CaseResults results = run("kineto", REAL.resolve(trace).toString());
+
+        assertThat(said).contains("no GPU kernel in this file", "which is not an idle GPU");
+        assertThat(results.findings()).isEmpty();
+    }
+
+    @Test
+    void aPauseBetweenTwoStepsOfATraceIsTimeInWhichNoneWasInFlight() throws Exception {
+        CaseResults results = run(
+                "kineto", REAL.resolve("kineto_cpu_torch/trace.excerpt.json.gz").toString());
+        List<StepAnalysis> steps = steps();
+
+        assertThat(said).contains("longest pause between two 30.224 ms, before step 10");
+        assertThat(steps).hasSize(17);
+        StepAnalysis idle = steps.stream()
+                .max(Comparator.comparingLong(StepAnalysis::idleNanos))
+                .orElseThrow();
+        assertThat(idle.stepId()).isEqualTo(10);
+        assertThat(idle.idleNanos()).isBetween(30_223_000L, 30_225_000L);
+        assertThat(results.tokens()).isEmpty();
+    }
+
     private static double nanos(List<StepAnalysis> steps, int batch) {
         return steps.stream()
                 .filter(step -> step.batchSequences() == batch)
@@ -291,12 +370,14 @@ class RealDataIT {
         List<String> arguments = new ArrayList<>(Arrays.asList(command));
         arguments.addAll(List.of("--log", log.toString(), "--strict"));
         StringWriter errors = new StringWriter();
+        StringWriter out = new StringWriter();
         int code = ImportMain.run(
-                new PrintWriter(new StringWriter()),
+                new PrintWriter(out, true),
                 new PrintWriter(errors, true),
                 false,
                 arguments.toArray(String[]::new));
         assertThat(code).as(errors.toString()).isZero();
+        said = out.toString();
         StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, 2);
         new AnalysisJob(false, RuleLibrary.builtIn().rules(), null, folder.resolve("results"))
                 .wire(environment

@@ -56,10 +56,19 @@ public enum CallKind {
         put(names, COPY, "cuMemcpy cuMemcpyHtoD cuMemcpyDtoH");
         put(names, COPY, "hipMemcpy hipMemcpyWithStream hipMemcpyHtoD hipMemcpyDtoH hipMemcpy2D");
         put(names, ALLOC, "cudaMalloc cudaMallocAsync cudaMallocFromPoolAsync cudaMallocManaged cudaMallocPitch");
-        put(names, ALLOC, "cuMemAlloc cuMemAllocAsync cuMemAllocFromPoolAsync cuMemAllocManaged cuMemAllocPitch cuMemCreate");
-        put(names, ALLOC, "hipMalloc hipMallocAsync hipMallocFromPoolAsync hipMallocManaged hipMallocPitch hipMemCreate");
+        put(
+                names,
+                ALLOC,
+                "cuMemAlloc cuMemAllocAsync cuMemAllocFromPoolAsync cuMemAllocManaged cuMemAllocPitch cuMemCreate");
+        put(
+                names,
+                ALLOC,
+                "hipMalloc hipMallocAsync hipMallocFromPoolAsync hipMallocManaged hipMallocPitch hipMemCreate");
         put(names, ALLOC, "hipExtMallocWithFlags");
-        put(names, FREE, "cudaFree cudaFreeAsync cuMemFree cuMemFreeAsync cuMemRelease hipFree hipFreeAsync hipMemRelease");
+        put(
+                names,
+                FREE,
+                "cudaFree cudaFreeAsync cuMemFree cuMemFreeAsync cuMemRelease hipFree hipFreeAsync hipMemRelease");
         put(names, TRIM, "cudaMemPoolTrimTo cuMemPoolTrimTo hipMemPoolTrimTo");
         return names;
     }

@@ -96,7 +96,9 @@ public final class DeviceTrace {
 
     /** True for a kernel whose name says that it talks to other devices. */
     public static boolean isCollective(String name) {
-        return name.startsWith("nccl") || name.startsWith("rccl") || name.contains("ncclDevKernel")
+        return name.startsWith("nccl")
+                || name.startsWith("rccl")
+                || name.contains("ncclDevKernel")
                 || name.contains("ncclKernel");
     }
 

@@ -45,8 +45,8 @@ public final class StepRanges {
 
     /** Adds to the stamps of all ranges. To be called before the steps are chosen. */
     public void shift(long nanos) {
-        ranges.replaceAll(range -> new Range(
-                range.thread(), range.startNanos() + nanos, range.endNanos() + nanos, range.name()));
+        ranges.replaceAll(
+                range -> new Range(range.thread(), range.startNanos() + nanos, range.endNanos() + nanos, range.name()));
     }
 
     /** Decides which ranges are the steps. To be called once, after the last range. */
@@ -68,7 +68,8 @@ public final class StepRanges {
         for (Map.Entry<Integer, List<Range>> entry : threads.entrySet()) {
             entry.getValue()
                     .sort(Comparator.comparingLong(Range::startNanos)
-                            .thenComparing(Comparator.comparingLong(Range::endNanos).reversed()));
+                            .thenComparing(
+                                    Comparator.comparingLong(Range::endNanos).reversed()));
             long first = entry.getValue().get(0).startNanos();
             if (first < earliest) {
                 earliest = first;
@@ -150,8 +151,9 @@ public final class StepRanges {
 
     /** The lengths of the steps in ns, sorted. */
     long[] sortedNanos() {
-        long[] nanos =
-                steps.stream().mapToLong(step -> step.endNanos() - step.startNanos()).toArray();
+        long[] nanos = steps.stream()
+                .mapToLong(step -> step.endNanos() - step.startNanos())
+                .toArray();
         Arrays.sort(nanos);
         return nanos;
     }

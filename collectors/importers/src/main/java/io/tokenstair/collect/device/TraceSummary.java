@@ -85,10 +85,13 @@ public final class TraceSummary {
             return;
         }
         long[] nanos = steps.sortedNanos();
-        stepLine = count(nanos.length, "step") + " from " + steps.originWords() + ": p50 " + millis(nanos[(nanos.length - 1) / 2])
+        stepLine = count(nanos.length, "step") + " from " + steps.originWords() + ": p50 "
+                + millis(nanos[(nanos.length - 1) / 2])
                 + ", longest " + millis(nanos[nanos.length - 1])
                 + pause(steps.steps())
-                + (steps.otherThreads() == 0 ? "" : "; " + steps.otherThreads() + " more threads write such ranges, not taken")
+                + (steps.otherThreads() == 0
+                        ? ""
+                        : "; " + steps.otherThreads() + " more threads write such ranges, not taken")
                 + (steps.passedOver() == 0 ? "" : "; " + steps.passedOver() + " ranges passed over: they overlap");
     }
 
@@ -139,7 +142,8 @@ public final class TraceSummary {
             if (waitCount > 0) {
                 Arrays.sort(waits, 0, waitCount);
                 lines.add("from launch to start: p50 " + millis(waits[(waitCount - 1) / 2]) + ", p99 "
-                        + millis(waits[(int) ((waitCount - 1) * 99L / 100)]) + ", longest " + millis(waits[waitCount - 1])
+                        + millis(waits[(int) ((waitCount - 1) * 99L / 100)]) + ", longest "
+                        + millis(waits[waitCount - 1])
                         + " (" + (waitsLeftOut == 0 ? "" : "the first ") + count(waitCount, "kernel") + ")");
             }
             if (ambiguous > 0) {
@@ -150,7 +154,8 @@ public final class TraceSummary {
                         + " would start before the launch: clocks or ids are wrong there, and they are in no figure");
             }
         } else if (copies > 0) {
-            lines.add(count(copies, "copy or fill", "copies and fills") + ", " + copiesWithoutLaunch + " without a launch record");
+            lines.add(count(copies, "copy or fill", "copies and fills") + ", " + copiesWithoutLaunch
+                    + " without a launch record");
         }
         if (calls.leftOut() > 0) {
             lines.add(calls.leftOut() + " calls were left out, more than " + CallTable.MOST
@@ -163,7 +168,8 @@ public final class TraceSummary {
             lines.add(stalls.toString());
         }
         if (!changes.isEmpty()) {
-            StringJoiner memory = new StringJoiner(", ", "device memory: ", failed == 0 ? "" : ", " + failed + " failed");
+            StringJoiner memory =
+                    new StringJoiner(", ", "device memory: ", failed == 0 ? "" : ", " + failed + " failed");
             changes.forEach((kind, number) -> memory.add(number + " " + kind.word()));
             lines.add(memory.toString());
         }

@@ -124,8 +124,7 @@ public class RecordReader {
     }
 
     /** Counts one record as refused, of a source whose places are bytes. */
-    public void rejectedAt(String source, long byteOffset, String reason, @Nullable String excerpt)
-            throws IOException {
+    public void rejectedAt(String source, long byteOffset, String reason, @Nullable String excerpt) throws IOException {
         refuse(source, null, byteOffset, reason, excerpt);
     }
 

@@ -43,6 +43,7 @@ final class KinetoEvent {
     long startNanos;
 
     long durationNanos;
+
     @Nullable
     String device;
 
@@ -65,6 +66,7 @@ final class KinetoEvent {
     String syncKind;
 
     boolean collective;
+
     @Nullable
     Long deviceType;
 
@@ -260,7 +262,9 @@ final class KinetoEvent {
             if (durationNanos < 0) {
                 throw new RejectedRecordException("field dur: negative");
             }
-            if (startNanos > Long.MAX_VALUE / 4 || startNanos < -Long.MAX_VALUE / 4 || durationNanos > Long.MAX_VALUE / 4) {
+            if (startNanos > Long.MAX_VALUE / 4
+                    || startNanos < -Long.MAX_VALUE / 4
+                    || durationNanos > Long.MAX_VALUE / 4) {
                 throw new RejectedRecordException("field ts or dur: out of range");
             }
         }

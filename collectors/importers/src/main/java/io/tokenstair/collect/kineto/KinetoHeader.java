@@ -23,7 +23,9 @@ final class KinetoHeader implements TraceElements.Header {
             switch (name) {
                 case "baseTimeNanoseconds" -> {
                     JsonNode base = JSON.readTree(json, 0, length);
-                    if (base.isIntegralNumber() && base.canConvertToLong() && base.longValue() >= 0
+                    if (base.isIntegralNumber()
+                            && base.canConvertToLong()
+                            && base.longValue() >= 0
                             && base.longValue() < Long.MAX_VALUE / 2) {
                         baseNanos = base.longValue();
                     } else {

@@ -275,7 +275,8 @@ public final class KinetoImport extends FileImport {
         } else if (event.correlation == null
                 || (contents.calls.find(0, event.correlation) == CallTable.NONE
                         && !contents.calls.isAmbiguous(0, event.correlation))) {
-            // The call was not recorded, its synchronization was. One of an event may have been a question that waits for nothing.
+            // The call was not recorded, its synchronization was. One of an event may have been a question that waits
+            // for nothing.
             CallKind syncKind = syncKind(event);
             if (syncKind.isWait() && syncKind != CallKind.EVENT_SYNC) {
                 trace.waited(syncKind, -1, event.device, event.stream, start, end, null);

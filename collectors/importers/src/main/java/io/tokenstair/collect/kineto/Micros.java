@@ -51,7 +51,8 @@ final class Micros {
 
     private static long exactly(String field, String number) throws RejectedRecordException {
         if (number.length() > MOST_DIGITS) {
-            throw new RejectedRecordException("field " + field + ": a number of more than " + MOST_DIGITS + " characters");
+            throw new RejectedRecordException(
+                    "field " + field + ": a number of more than " + MOST_DIGITS + " characters");
         }
         BigDecimal micros;
         try {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The events of a trace file, each as the bytes of one JSON value, without the file in memory: the elements of the array
  * {@code traceEvents} of an object, or of a file that is one array. Values are split by brackets and strings only, so that one damaged
- * event does not cost the others; a line end ends a string, for JSON has none inside one. Bounded: an element longer than
+ * event does not cost the others. Bounded: an element longer than
  * {@link LineSource.Limits#lineBytes()} is passed over and reported, a gzipped file is read up to a limit.
  */
 final class TraceElements implements Closeable {
@@ -49,7 +49,7 @@ final class TraceElements implements Closeable {
     private final byte[] buffer = new byte[BUFFER_BYTES];
     private int position;
     private int filled;
-    private long before;
+    private long passed;
     private byte[] value = new byte[1 << 12];
     private int length;
     private boolean tooLong;
@@ -133,7 +133,7 @@ final class TraceElements implements Closeable {
                         return end(bareArray ? null : "the file is cut: it ends between events");
                     } else if (c == '}' || c == ':') {
                         position++;
-                        offset = before + position - 1;
+                        offset = passed + position - 1;
                         length = 0;
                         append((byte) c, elementBytes);
                         return true;
@@ -200,7 +200,7 @@ final class TraceElements implements Closeable {
                 return -1;
             }
             byte b = buffer[position];
-            boolean mark = place == Place.START && before + position < 3 && b < 0;
+            boolean mark = place == Place.START && passed + position < 3 && b < 0;
             if (b != ' ' && b != '\n' && b != '\r' && b != '\t' && b != ',' && !mark) {
                 return b & 0xff;
             }
@@ -208,14 +208,19 @@ final class TraceElements implements Closeable {
         }
     }
 
-    /** Reads one value from here; at most so many of its bytes are kept. */
+    /**
+     * Reads one value from here; at most so many of its bytes are kept. A value that is found to be damaged ends where the next one
+     * seems to begin: at a line that begins with a bracket after a string that was not closed, or at a bracket where an object has to
+     * have a name.
+     */
     private void read(int most) throws IOException {
         length = 0;
         tooLong = false;
-        offset = before + position;
+        offset = passed + position;
         int depth = 0;
         boolean inString = false;
         boolean escaped = false;
+        byte before = 0;
         while (position < filled || fill()) {
             byte b = buffer[position];
             if (inString) {
@@ -225,8 +230,12 @@ final class TraceElements implements Closeable {
                     escaped = false;
                 } else if (b == '\\') {
                     escaped = true;
-                } else if (b == '"' || b == '\n') {
+                } else if (b == '\n') {
+                    skipToBracket();
+                    return;
+                } else if (b == '"') {
                     inString = false;
+                    before = b;
                     if (depth == 0) {
                         return;
                     }
@@ -239,7 +248,7 @@ final class TraceElements implements Closeable {
                 }
                 inString = true;
             } else if (b == '{' || b == '[') {
-                if (depth == 0 && length > 0) {
+                if (depth == 0 && length > 0 || depth == 1 && b == '{' && value[0] == '{' && before != ':') {
                     return;
                 }
                 depth++;
@@ -256,8 +265,24 @@ final class TraceElements implements Closeable {
             } else if (depth == 0 && (b == ',' || b == ':' || b == ' ' || b == '\n' || b == '\r' || b == '\t')) {
                 return;
             }
+            if (b != ' ' && b != '\n' && b != '\r' && b != '\t') {
+                before = b;
+            }
             position++;
             append(b, most);
+        }
+    }
+
+    /** Skips to the next line that begins with a bracket that opens an event or closes the array of them. */
+    private void skipToBracket() throws IOException {
+        boolean lineStart = true;
+        while (position < filled || fill()) {
+            byte b = buffer[position];
+            if (lineStart && (b == '{' || b == ']')) {
+                return;
+            }
+            lineStart = b == '\n' || lineStart && (b == ' ' || b == '\t');
+            position++;
         }
     }
 
@@ -276,7 +301,7 @@ final class TraceElements implements Closeable {
         if (ended) {
             return false;
         }
-        before += filled;
+        passed += filled;
         position = 0;
         filled = 0;
         try {
@@ -286,7 +311,7 @@ final class TraceElements implements Closeable {
         } catch (ZipException e) {
             defect = "the gzip file is damaged";
         }
-        if (before + filled > readableBytes) {
+        if (passed + filled > readableBytes) {
             defect = "more than " + readableBytes + " bytes come out of the gzip file; the rest was not read";
             filled = 0;
         }
@@ -327,7 +352,7 @@ final class TraceElements implements Closeable {
 
     /** How far the file was read, in bytes of the unzipped file. */
     long readBytes() {
-        return before + position;
+        return passed + position;
     }
 
     /** The file. */

@@ -82,8 +82,8 @@ final class NsysFile implements Closeable {
         config.setReadOnly(true);
         config.setPragma(SQLiteConfig.Pragma.LIMIT_LENGTH, String.valueOf(MOST_TEXT_BYTES));
         // Percent signs and question marks of a name are not to be read as parts of the address.
-        String address = "jdbc:sqlite:" + file.toAbsolutePath().toUri().toString().replace("file:///", "file:/")
-                + "?immutable=1";
+        String address = "jdbc:sqlite:"
+                + file.toAbsolutePath().toUri().toString().replace("file:///", "file:/") + "?immutable=1";
         Connection connection = null;
         try {
             connection = config.createConnection(address);
@@ -126,7 +126,10 @@ final class NsysFile implements Closeable {
             while (rows.next()) {
                 String name = rows.getString(1);
                 String sql = rows.getString(2);
-                if (name != null && name.matches("\\w{1,100}") && sql != null && sql.matches("(?is)\\s*CREATE\\s+TABLE\\b.*")) {
+                if (name != null
+                        && name.matches("\\w{1,100}")
+                        && sql != null
+                        && sql.matches("(?is)\\s*CREATE\\s+TABLE\\b.*")) {
                     names.add(name);
                 }
             }

@@ -56,7 +56,20 @@ public final class NsysImport extends FileImport {
     private static final long START_END_RANGE = 60;
 
     private static final String[] COPY_KINDS = {
-        "", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP", "UVM HtoD", "UVM DtoH", "UVM DtoD"
+        "",
+        "HtoD",
+        "DtoH",
+        "HtoA",
+        "AtoH",
+        "AtoA",
+        "AtoD",
+        "DtoA",
+        "DtoD",
+        "HtoH",
+        "PtoP",
+        "UVM HtoD",
+        "UVM DtoH",
+        "UVM DtoD"
     };
 
     private final ImportListener listener;
@@ -97,7 +110,8 @@ public final class NsysImport extends FileImport {
         }
     }
 
-    private record Allocation(@Nullable String deviceId, @Nullable Long sizeBytes) {}
+    private record Allocation(
+            @Nullable String deviceId, @Nullable Long sizeBytes) {}
 
     private record AllocationKey(int process, long correlation) {}
 
@@ -128,12 +142,14 @@ public final class NsysImport extends FileImport {
         try (NsysFile file = NsysFile.open(path)) {
             if (Stream.of(KERNEL, GRAPH, MEMCPY, MEMSET, RUNTIME, SYNC, RANGES, "StringIds", EXPORT)
                     .noneMatch(file::has)) {
-                throw new ImportException(path + ": a database, but no export of Nsight Systems: it has none of its tables"
-                        + " (" + KERNEL + ", " + RUNTIME + ", " + RANGES + ", ...); make one with: nsys export --type sqlite");
+                throw new ImportException(path
+                        + ": a database, but no export of Nsight Systems: it has none of its tables" + " (" + KERNEL
+                        + ", " + RUNTIME + ", " + RANGES + ", ...); make one with: nsys export --type sqlite");
             }
             if ((file.has(KERNEL) || file.has(RUNTIME)) && !file.has("StringIds", "value")) {
-                throw new ImportException(path + ": table StringIds is missing, which holds the names of kernels and calls;"
-                        + " export the report again with: nsys export --type sqlite");
+                throw new ImportException(
+                        path + ": table StringIds is missing, which holds the names of kernels and calls;"
+                                + " export the report again with: nsys export --type sqlite");
             }
             Contents contents = contents(file);
             contents.steps.choose();
@@ -213,7 +229,8 @@ public final class NsysImport extends FileImport {
                     UNCOUNTED);
         }
         if (file.has(KERNEL) && contents.stamps.isEmpty()) {
-            file.read(KERNEL, List.of("start"), List.of(), row -> contents.stamps.sample(row.number("start")), UNCOUNTED);
+            file.read(
+                    KERNEL, List.of("start"), List.of(), row -> contents.stamps.sample(row.number("start")), UNCOUNTED);
         }
         return contents;
     }
@@ -330,8 +347,13 @@ public final class NsysImport extends FileImport {
         }
         Long epoch = start[0];
         Long own = start[1];
-        if (epoch == null || own == null || start[2] != null || own < 0 || epoch < YEAR_2000_NANOS
-                || epoch >= YEAR_2100_NANOS || own > YEAR_2100_NANOS) {
+        if (epoch == null
+                || own == null
+                || start[2] != null
+                || own < 0
+                || epoch < YEAR_2000_NANOS
+                || epoch >= YEAR_2100_NANOS
+                || own > YEAR_2100_NANOS) {
             return null;
         }
         long first = epoch - own + reference;
@@ -370,7 +392,13 @@ public final class NsysImport extends FileImport {
                     List.of("deviceId", "streamId", "correlationId", "globalPid", "graphId"),
                     row -> {
                         Long graph = row.optional("graphId");
-                        ran(row, contents, trace, DeviceWork.Kind.GRAPH, "graph " + (graph == null ? "" : graph), graph);
+                        ran(
+                                row,
+                                contents,
+                                trace,
+                                DeviceWork.Kind.GRAPH,
+                                "graph " + (graph == null ? "" : graph),
+                                graph);
                     },
                     counter);
         }
@@ -381,7 +409,9 @@ public final class NsysImport extends FileImport {
                     List.of("deviceId", "streamId", "correlationId", "globalPid", "copyKind", "graphNodeId"),
                     row -> {
                         Long kind = row.optional("copyKind");
-                        String word = kind == null || kind <= 0 || kind >= COPY_KINDS.length ? "" : COPY_KINDS[kind.intValue()];
+                        String word = kind == null || kind <= 0 || kind >= COPY_KINDS.length
+                                ? ""
+                                : COPY_KINDS[kind.intValue()];
                         ran(row, contents, trace, DeviceWork.Kind.COPY, ("Memcpy " + word).strip(), null);
                     },
                     counter);
@@ -559,7 +589,9 @@ public final class NsysImport extends FileImport {
         }
         // The call was not recorded. One of an event may have been a question that waits for nothing.
         Long type = row.optional("syncType");
-        CallKind kind = type == null ? CallKind.OTHER : type == 3 ? CallKind.STREAM_SYNC : type == 4 ? CallKind.DEVICE_SYNC : CallKind.OTHER;
+        CallKind kind = type == null
+                ? CallKind.OTHER
+                : type == 3 ? CallKind.STREAM_SYNC : type == 4 ? CallKind.DEVICE_SYNC : CallKind.OTHER;
         if (kind != CallKind.OTHER) {
             trace.waited(kind, -1, id(row.optional("deviceId")), id(row.optional("streamId")), start, end, null);
         }

@@ -74,8 +74,7 @@ class RealTracesTest {
                 .filteredOn(ran -> ran.launchNanos() == null)
                 .hasSize(106)
                 .allSatisfy(ran -> assertThat(ran.correlationId()).isNotNull());
-        assertThat(kernels(told.imported()))
-                .noneMatch(ran -> ran.launchNanos() != null && ran.launchNanos() <= 0);
+        assertThat(kernels(told.imported())).noneMatch(ran -> ran.launchNanos() != null && ran.launchNanos() <= 0);
     }
 
     @Test
@@ -122,7 +121,8 @@ class RealTracesTest {
         Told told = imported("kineto_hta/critical_path__alexnet__benchmark_result_2869224_1695835535_trace.json.gz");
 
         assertThat(told.line("device memory")).endsWith("device memory: 24 alloc, 15 free");
-        assertThat(told.line("waits")).endsWith("waits for the device: 16 stream-sync (0.559 ms), 5 device-sync (0.938 ms)");
+        assertThat(told.line("waits"))
+                .endsWith("waits for the device: 16 stream-sync (0.559 ms), 5 device-sync (0.938 ms)");
         List<MemoryChanged> changes = told.imported().all(MemoryChanged.class);
         assertThat(changes).hasSize(39);
         // The trace does not say how much, where or whether it worked.
@@ -180,7 +180,10 @@ class RealTracesTest {
                 .endsWith("17 steps from vLLM's execute_context ranges: p50 0.469 ms, longest 7.683 ms;"
                         + " longest pause between two 30.224 ms, before step 10");
         List<StepCompleted> steps = told.imported().all(StepCompleted.class);
-        assertThat(steps).extracting(StepCompleted::stepId).startsWith(0L, 1L, 2L).endsWith(16L);
+        assertThat(steps)
+                .extracting(StepCompleted::stepId)
+                .startsWith(0L, 1L, 2L)
+                .endsWith(16L);
         StepCompleted first = steps.get(0);
         // ts 5110307734649.883: a double would be 27 ns off.
         assertThat(first.scheduleEndNanos()).isEqualTo(1_795_967_333_734_649_883L);

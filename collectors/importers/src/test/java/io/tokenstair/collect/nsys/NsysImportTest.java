@@ -100,7 +100,8 @@ class NsysImportTest {
             assertThat(stall.streamId()).isNotNull();
         });
         // 2026-05-24T13:40:14.975716426Z at 35255823190 of the machine's clock.
-        assertThat(Imported.wallMillis(told.imported().events().get(0))).isBetween(1_779_630_135_000L, 1_779_630_137_000L);
+        assertThat(Imported.wallMillis(told.imported().events().get(0)))
+                .isBetween(1_779_630_135_000L, 1_779_630_137_000L);
         assertThat(told.imported().summary().rejected()).isZero();
     }
 
@@ -208,19 +209,20 @@ class NsysImportTest {
 
     @Test
     void badRowsAreRefusedWithTheirTableAndNumber() throws Exception {
-        Told told = imported(database(
-                "bad.sqlite",
-                KERNELS,
-                STRINGS,
-                NAMES,
-                kernel(10, 20, 5, RANK_0, "NULL, NULL"),
-                kernel(20, 10, 6, RANK_0, "NULL, NULL"),
-                "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES (1, 2, 77)",
-                "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES (NULL, 2, 1)",
-                "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES (1.5, 2, 1)",
-                "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES ('x', 2, 1)",
-                "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES (9000000000000000000, 9000000000000000001, 1)",
-                "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName, gridX, gridY, gridZ) VALUES (1, 2, 1, 9223372036854775807, 2, 2)"));
+        Told told = imported(
+                database(
+                        "bad.sqlite",
+                        KERNELS,
+                        STRINGS,
+                        NAMES,
+                        kernel(10, 20, 5, RANK_0, "NULL, NULL"),
+                        kernel(20, 10, 6, RANK_0, "NULL, NULL"),
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES (1, 2, 77)",
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES (NULL, 2, 1)",
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES (1.5, 2, 1)",
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES ('x', 2, 1)",
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES (9000000000000000000, 9000000000000000001, 1)",
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName, gridX, gridY, gridZ) VALUES (1, 2, 1, 9223372036854775807, 2, 2)"));
 
         assertThat(told.imported().reasons())
                 .containsExactly(
@@ -276,9 +278,15 @@ class NsysImportTest {
 
     @Test
     void aDamagedExportIsTakenAsFarAsItGoesAndACutOneIsRefused() throws Exception {
-        StringBuilder rows = new StringBuilder("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES ");
+        StringBuilder rows =
+                new StringBuilder("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName) VALUES ");
         for (int i = 0; i < 20_000; i++) {
-            rows.append(i == 0 ? "" : ", ").append('(').append(i).append(", ").append(i + 1).append(", 1)");
+            rows.append(i == 0 ? "" : ", ")
+                    .append('(')
+                    .append(i)
+                    .append(", ")
+                    .append(i + 1)
+                    .append(", 1)");
         }
         byte[] whole = Files.readAllBytes(database("long.sqlite", KERNELS, STRINGS, NAMES, rows.toString()));
         refused(
@@ -289,6 +297,7 @@ class NsysImportTest {
 
         assertThat(told.imported().summary().accepted()).isGreaterThan(100);
         assertThat(told.imported().summary().rejected()).isPositive();
-        assertThat(told.imported().reasons()).anySatisfy(reason -> assertThat(reason).startsWith("SQLite cannot read on"));
+        assertThat(told.imported().reasons())
+                .anySatisfy(reason -> assertThat(reason).startsWith("SQLite cannot read on"));
     }
 }

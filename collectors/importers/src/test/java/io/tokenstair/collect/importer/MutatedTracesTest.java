@@ -1,0 +1,205 @@
+package io.tokenstair.collect.importer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tokenstair.collect.Imported;
+import io.tokenstair.collect.input.LineSource;
+import io.tokenstair.collect.kineto.KinetoImport;
+import io.tokenstair.collect.nsys.NsysImport;
+import io.tokenstair.collect.output.EventSpools;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real traces of GPU profilers that something happened to: read or refused with a reason, counted, and nothing else is thrown. */
+@Timeout(value = 600, unit = TimeUnit.SECONDS)
+class MutatedTracesTest {
+    private static final int TRACES = 10_000;
+    private static final int DATABASES = 2_000;
+
+    private static final String[] PIECES = {
+        "NaN",
+        "nan",
+        "Infinity",
+        "-1",
+        "1e309",
+        "1e-400",
+        "99999999999999999999",
+        "null",
+        "\"",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\n",
+        "\\u0000",
+        "\\ud83d",
+        "true",
+        "[[[[[[[[",
+        "{\"a\":",
+        "0x1p3",
+        "9223372036854775807",
+        "\"ph\": \"X\"",
+        "\"dur\": -5,",
+        "\"correlation\": 4294967296,",
+        "\"traceEvents\": [",
+        "\"baseTimeNanoseconds\": 9e99,",
+        "\"ts\": 1e15,"
+    };
+
+    @TempDir
+    Path folder;
+
+    private static byte[] unzipped(String name) throws IOException {
+        try (InputStream in =
+                new GZIPInputStream(Files.newInputStream(Imported.real().resolve(name)))) {
+            return in.readAllBytes();
+        }
+    }
+
+    private static byte[] cut(byte[] bytes, int from, int to) {
+        byte[] rest = Arrays.copyOf(bytes, bytes.length - (to - from));
+        System.arraycopy(bytes, to, rest, from, bytes.length - to);
+        return rest;
+    }
+
+    private static byte[] with(byte[] bytes, int at, byte[] piece) {
+        byte[] both = Arrays.copyOf(bytes, bytes.length + piece.length);
+        System.arraycopy(piece, 0, both, at, piece.length);
+        System.arraycopy(bytes, at, both, at + piece.length, bytes.length - at);
+        return both;
+    }
+
+    private static byte[] mutated(byte[] original, SplittableRandom random) {
+        byte[] bytes = original.clone();
+        int changes = 1 + random.nextInt(5);
+        for (int i = 0; i < changes && bytes.length > 1; i++) {
+            int at = random.nextInt(bytes.length);
+            switch (random.nextInt(7)) {
+                case 0 -> bytes[at] = (byte) random.nextInt(256);
+                case 1 -> bytes = random.nextInt(4) == 0 ? Arrays.copyOf(bytes, at) : bytes;
+                case 2 -> bytes = cut(bytes, at, Math.min(bytes.length, at + 1 + random.nextInt(60)));
+                case 3, 4 ->
+                    bytes = with(bytes, at, PIECES[random.nextInt(PIECES.length)].getBytes(StandardCharsets.UTF_8));
+                case 5 -> bytes = with(bytes, at, Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + 800)));
+                default -> {
+                    // A digit becomes another: ids, stamps and lengths that are none.
+                    int digit = at;
+                    while (digit < bytes.length && (bytes[digit] < '0' || bytes[digit] > '9')) {
+                        digit++;
+                    }
+                    if (digit < bytes.length) {
+                        bytes[digit] = (byte) ("0123456789-.eE".charAt(random.nextInt(14)));
+                    }
+                }
+            }
+        }
+        return bytes;
+    }
+
+    private void readsOrRefuses(FileImport importer, List<byte[]> originals, int inputs, long seed) throws IOException {
+        SplittableRandom random = new SplittableRandom(seed);
+        Path file = folder.resolve("input");
+        long read = 0;
+        long rejected = 0;
+        int refused = 0;
+        for (int i = 0; i < inputs; i++) {
+            Files.write(file, mutated(originals.get(i % originals.size()), random));
+            try (EventSpools spools = new EventSpools(folder.resolve("log"))) {
+                RecordReader reader = new RecordReader(
+                        "mutated",
+                        path -> "input",
+                        () -> null,
+                        LineSource.Limits.DEFAULT,
+                        spools.collector("rejects", 1, "none"),
+                        count -> {});
+                importer.read(file, 0, reader, spools);
+                LayerCount count = reader.result(false);
+                assertThat(count.read()).isEqualTo(count.accepted() + count.rejected());
+                read += count.read();
+                rejected += count.rejected();
+            } catch (ImportException e) {
+                refused++;
+                assertThat(e.getMessage()).doesNotContain("\n");
+            } catch (RuntimeException | StackOverflowError e) {
+                Files.copy(
+                        file,
+                        Files.createTempFile("mutated", ".trace"),
+                        java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+                throw new AssertionError("input " + i + " of seed " + seed, e);
+            }
+        }
+        assertThat(read).isGreaterThan(10L * inputs);
+        assertThat(rejected).isPositive();
+        assertThat(refused).isPositive();
+    }
+
+    private static final ImportListener SILENT = new ImportListener() {
+        @Override
+        public void progress(String layer, long read) {}
+
+        @Override
+        public void missing(String layer, String files, Path missingIn) {}
+    };
+
+    @Test
+    void tracesOfThePyTorchProfiler() throws IOException {
+        List<byte[]> originals = new ArrayList<>();
+        for (String name : List.of(
+                "kineto_hta/critical_path__cuda_event_sync__event_sync_trace.json.gz",
+                "kineto_hta/triton_example__triton_example.json.gz",
+                "kineto_hta/cpu_only__rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz",
+                "kineto_hta/cupti_profiler.excerpt.json.gz",
+                "kineto_cpu_torch/trace.excerpt.json.gz")) {
+            originals.add(unzipped(name));
+        }
+        // As it lies there, zipped.
+        originals.add(Files.readAllBytes(Imported.real().resolve("kineto_hta/mtia.excerpt.json.gz")));
+        readsOrRefuses(new KinetoImport(null, null, LineSource.Limits.DEFAULT, SILENT), originals, TRACES, 11);
+    }
+
+    @Test
+    void exportsOfNsightSystems() throws Exception {
+        Path file = folder.resolve("small.sqlite");
+        try (var connection = java.sql.DriverManager.getConnection("jdbc:sqlite:" + file);
+                var statement = connection.createStatement()) {
+            statement.executeUpdate("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)");
+            statement.executeUpdate(
+                    "INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'cudaLaunchKernel'), (3, 'cudaMalloc')");
+            statement.executeUpdate(
+                    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, correlationId"
+                            + " INTEGER, globalPid INTEGER, demangledName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER)");
+            statement.executeUpdate(
+                    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, correlationId"
+                            + " INTEGER, globalTid INTEGER, nameId INTEGER, returnValue INTEGER)");
+            statement.executeUpdate(
+                    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT)");
+            statement.executeUpdate(
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120) INSERT INTO"
+                            + " CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 1000, i * 1000 + 500, i, 1 << 24, 1, 1, 2, 3 FROM n");
+            statement.executeUpdate(
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120) INSERT INTO"
+                            + " CUPTI_ACTIVITY_KIND_RUNTIME SELECT i * 990, i * 990 + 5, i, 1 << 24, 2 + i % 2, 0 FROM n");
+            statement.executeUpdate(
+                    "INSERT INTO NVTX_EVENTS VALUES (1, 9000, 59, 'execute_context_1(5)_generation_0(0)')");
+        }
+        readsOrRefuses(
+                new NsysImport(null, null, LineSource.Limits.DEFAULT, SILENT),
+                List.of(Files.readAllBytes(file)),
+                DATABASES,
+                12);
+    }
+}
