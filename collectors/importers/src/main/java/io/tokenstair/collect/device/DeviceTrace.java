@@ -171,9 +171,10 @@ public final class DeviceTrace {
                             names.engineId(),
                             0,
                             step.stepId(),
-                            null,
+                            // What the scheduler did before its range is not in the trace.
                             step.startNanos(),
-                            step.endNanos(),
+                            null,
+                            null,
                             step.endNanos(),
                             name.forwardMode(),
                             null,

@@ -186,7 +186,7 @@ class RealTracesTest {
                 .endsWith(16L);
         StepCompleted first = steps.get(0);
         // ts 5110307734649.883: a double would be 27 ns off.
-        assertThat(first.scheduleEndNanos()).isEqualTo(1_795_967_333_734_649_883L);
+        assertThat(first.scheduleStartNanos()).isEqualTo(1_795_967_333_734_649_883L);
         assertThat(first.prefillTokens()).isEqualTo(192L);
         assertThat(first.decodeTokens()).isZero();
         assertThat(first.forwardMode()).isEqualTo("prefill");
