@@ -194,8 +194,12 @@ public final class EngineTimeline {
             }
             drain(state.latestCoarseMillis);
         } else if (event instanceof MetricSampled sample) {
+            long absurd = state.watch.metrics.absurdSamples;
             state.watch.metrics.accept(header, sample, state.engineId, output::finding, output::remark);
             state.watch.samples.accept(header, sample);
+            if (state.watch.metrics.absurdSamples > absurd) {
+                reject(header, "a sample of " + sample.name() + " cannot be " + sample.sampledValue());
+            }
         } else if (event instanceof ShardLoaded loaded) {
             state.watch.shards.accept(
                     header,
@@ -203,7 +207,7 @@ public final class EngineTimeline {
                     state.engineId,
                     output::finding,
                     nanos -> clocks.toEpoch(header.clockId(), nanos, coarse(header)));
-        } else if (state.evidence.accept(header, event)) {
+        } else if (acceptEvidence(header, event)) {
             drain(state.latestCoarseMillis);
         } else if (!(event instanceof StepCompleted) && state.waitingEvents.isEmpty()) {
             process(logged, 0, state.latestCoarseMillis);
@@ -211,6 +215,15 @@ public final class EngineTimeline {
             state.addWaiting(logged, bytes);
             drain(state.latestCoarseMillis);
         }
+    }
+
+    private boolean acceptEvidence(EventHeader header, Event event) {
+        long absurd = state.evidence.absurdRecords;
+        boolean taken = state.evidence.accept(header, event);
+        if (state.evidence.absurdRecords > absurd) {
+            reject(header, event.kind().catalogName() + ": it ends before it begins, or lasts over an hour");
+        }
+        return taken;
     }
 
     /** Judges what no later event can change: no event with an earlier or equal event time will come. */
@@ -733,12 +746,12 @@ public final class EngineTimeline {
         }
         long end = step.updateEndNanos();
         if (!EngineEvidence.isStamp(end)) {
-            reject(header, step, "its end is no stamp: " + end);
+            reject(header, "step " + step.stepId() + ": its end is no stamp: " + end);
             return true;
         }
         boolean first = !state.lastEndKnown;
         if (!first && step.stepId() <= state.lastStepId && end <= state.lastEndNanos) {
-            reject(header, step, "it came again, or behind a later one");
+            reject(header, "step " + step.stepId() + ": it came again, or behind a later one");
             return true;
         }
         findSequences(step.rows());
@@ -751,10 +764,12 @@ public final class EngineTimeline {
         if (!first && end < state.lastEndNanos) {
             // The clock went back: nothing from before can be laid beside what comes now.
             forgetStamps(end);
+            reject(header, "time of step " + step.stepId() + ": the clock went back");
         } else if ((start != Long.MIN_VALUE && (!EngineEvidence.isStamp(start) || end - start > ABSURD_STEP_NANOS))
                 || (!first && start == Long.MIN_VALUE && end - state.lastEndNanos > ABSURD_STEP_NANOS)) {
             // No step takes that long: one of its stamps is wrong, and which one is not known.
             forgetStamps(end);
+            reject(header, "time of step " + step.stepId() + ": it would last over an hour");
             start = Long.MIN_VALUE;
         } else if (!first && step.stepId() <= state.lastStepId) {
             // The engine counts anew: what lies between is not known.
@@ -890,7 +905,10 @@ public final class EngineTimeline {
             }
         }
         state.unknownHandleRows += nameless.size();
-        reject(header, step, nameless.size() + " of its rows name handles that were never announced: " + nameless);
+        reject(
+                header,
+                "step " + step.stepId() + ": " + nameless.size()
+                        + " of its rows name handles that were never announced: " + nameless);
         return true;
     }
 
@@ -915,7 +933,8 @@ public final class EngineTimeline {
         return null;
     }
 
-    private void reject(EventHeader header, StepCompleted step, String reason) {
+    /** Says that an event, or what a part of it would say, is not used. */
+    private void reject(EventHeader header, String reason) {
         output.rejected(new LoggedEvent(
                 new EventHeader(
                         "analysis/" + state.engineId,
@@ -924,7 +943,7 @@ public final class EngineTimeline {
                         "none",
                         null,
                         header.coarseEpochMillis()),
-                new Rejected(header.eventId(), null, null, "step " + step.stepId() + ": " + reason, null)));
+                new Rejected(header.eventId(), null, null, reason, null)));
     }
 
     /** Gives the step to the findings of the engine as a whole. */

@@ -273,6 +273,34 @@ final class CaseScript {
         return nanos + nanos / 100 * (n * 7919 % 201 - 100) / 100;
     }
 
+    /** A step whose only row names a handle that nobody announced. */
+    CaseScript unannounced(int handle, long stepNanos) {
+        long start = nowNanos;
+        nowNanos += stepNanos;
+        return engine(new StepCompleted(
+                engineId,
+                0,
+                stepId++,
+                start,
+                null,
+                null,
+                nowNanos,
+                "decode",
+                null,
+                null,
+                1L,
+                0L,
+                0L,
+                1,
+                0,
+                kvUsed,
+                kvTotal,
+                null,
+                null,
+                List.of(),
+                SequenceRows.of(List.of(new SequenceRow(handle, 3, 1, 40, 1, Phase.DECODE, null, null, null)))));
+    }
+
     /** Time in which no step runs. */
     CaseScript idle(long nanos) {
         nowNanos += nanos;
