@@ -6,5 +6,5 @@ if [ -z "${SKIP_BUILD:-}" ]; then
   mvn -B -q -pl bench -am -DskipTests package
 fi
 # shellcheck disable=SC2086
-exec "${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xms6g -Xmx6g -XX:+UseParallelGC ${JAVA_OPTS:-} \
+exec "${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xms6g -Xmx6g -Xmn4500m -XX:+UseParallelGC ${JAVA_OPTS:-} \
   -cp "bench/target/classes:$(cat bench/target/classpath.txt)" io.tokenstair.bench.WholeJobBench "$@"

@@ -50,7 +50,7 @@ public final class WholeJobBench implements Callable<Integer> {
     @Option(
             names = "--warm-ups",
             paramLabel = "W",
-            defaultValue = "1",
+            defaultValue = "3",
             description = "runs of every variant that are not counted: most compiling is done in them")
     int warmUps;
 

@@ -251,7 +251,8 @@ public final class StaircaseDetector {
         int tick = state.tickCount++;
         state.levels[tick & ringMask] = level;
         updateDeviation(state, tick, level);
-        double deviation = deviation(state);
+        double variance = variance(state);
+        double deviation = StrictMath.sqrt(variance);
         int count = tick - state.segmentStart;
         short limited = level;
         if (count >= size.centre || state.changeCount > 0) {
@@ -265,7 +266,7 @@ public final class StaircaseDetector {
         if (state.changeCount == 0 && count == size.centre) {
             recentre(state, deviation);
         }
-        if (state.pendingOnset < 0 && changed(state, count)) {
+        if (state.pendingOnset < 0 && changed(state, count, variance)) {
             beginSegment(state, onset(state, count), deviation);
         }
         if (state.unproven && state.tickCount - state.segmentStart >= size.proof) {
@@ -316,14 +317,10 @@ public final class StaircaseDetector {
         return Math.max(MIN_DEVIATION * MIN_DEVIATION, variance);
     }
 
-    private static double deviation(StaircaseState state) {
-        return StrictMath.sqrt(variance(state));
-    }
-
     /** Variance of a level for comparing means: neighbouring ticks may hang together. */
-    private static double comparisonVariance(StaircaseState state) {
+    private static double comparisonVariance(StaircaseState state, double variance) {
         double correlation = correlation(state);
-        return variance(state) * (1 + correlation) / (1 - correlation);
+        return variance * (1 + correlation) / (1 - correlation);
     }
 
     private static double correlation(StaircaseState state) {
@@ -336,8 +333,8 @@ public final class StaircaseDetector {
         return (short) StrictMath.rint(Math.max(centre - reach, Math.min(centre + reach, level)));
     }
 
-    private boolean changed(StaircaseState state, int count) {
-        double bound = size.threshold * size.threshold * comparisonVariance(state);
+    private boolean changed(StaircaseState state, int count, double variance) {
+        double bound = size.threshold * size.threshold * comparisonVariance(state, variance);
         long windowSum = 0;
         int summed = 0;
         for (int window : size.windows) {
@@ -475,7 +472,7 @@ public final class StaircaseDetector {
         double[] centred = new double[3];
         addCentred(centred, both, beforeCount + afterCount);
         double line = centred[2] - centred[1] * centred[1] / centred[0];
-        boolean sharp = line - step > MIN_SHARPNESS * comparisonVariance(state);
+        boolean sharp = line - step > MIN_SHARPNESS * comparisonVariance(state, variance(state));
         return new Change(sharp ? Change.Kind.RISE : Change.Kind.SLOPE, (int) height);
     }
 

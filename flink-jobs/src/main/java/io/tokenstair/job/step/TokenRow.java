@@ -33,7 +33,9 @@ public final class TokenRow {
     private static final int FLAGS = 1 << 4;
     private static final int PART_MASK = 1 << 5;
     private static final int COARSE = 1 << 6;
-    private static final int BOUND = 1 << 7;
+    /** Bound and sigma differ from the row before: by what two shorts say, or, with {@link #WIDE_WIDTHS}, as two longs. */
+    private static final int WIDTHS = 1 << 7;
+
     /** The gap is not the sum of its parts. */
     private static final int GAP = 1 << 8;
 
@@ -42,7 +44,7 @@ public final class TokenRow {
     private static final int WIDE_PARTS = 1 << 11;
     private static final int REFERENCE = 1 << 12;
     private static final int EXPECTED = 1 << 13;
-    private static final int SIGMA = 1 << 14;
+    private static final int WIDE_WIDTHS = 1 << 14;
     /** The reference part is that of the row before, and not written. */
     private static final int SAME_REFERENCE = 1 << 15;
 
@@ -54,8 +56,7 @@ public final class TokenRow {
             | FLAGS
             | PART_MASK
             | COARSE
-            | BOUND
-            | SIGMA
+            | WIDE_WIDTHS
             | GAP
             | END
             | EPOCH;
@@ -151,10 +152,11 @@ public final class TokenRow {
                         | FLAGS
                         | PART_MASK
                         | COARSE
-                        | BOUND
-                        | SIGMA
+                        | WIDTHS
+                        | WIDE_WIDTHS
                         | END
                         | EPOCH,
+                0,
                 0,
                 false,
                 to,
@@ -164,6 +166,9 @@ public final class TokenRow {
     /** Writes a row that can be read behind {@code before} only. Returns the position behind it. */
     int write(TokenRow before, byte[] to, int at) {
         long coarse = coarseEpochMillis - before.coarseEpochMillis;
+        long boundStep = boundNanos - before.boundNanos;
+        long sigmaStep = sigmaNanos - before.sigmaNanos;
+        boolean shortSteps = boundStep == (short) boundStep && sigmaStep == (short) sigmaStep;
         int own = (tokenIndex == before.tokenIndex + 1 ? 0 : TOKEN_INDEX)
                 | (contextTokens == before.contextTokens + 1 ? 0 : CONTEXT)
                 | (stepId == before.stepId + 1 ? 0 : STEP_ID)
@@ -171,16 +176,15 @@ public final class TokenRow {
                 | (flags == before.flags ? 0 : FLAGS)
                 | (partMask == before.partMask ? 0 : PART_MASK)
                 | (coarse >= 0 && coarse < 256 ? 0 : COARSE)
-                | (boundNanos == before.boundNanos ? 0 : BOUND)
-                | (sigmaNanos == before.sigmaNanos ? 0 : SIGMA)
+                | (boundStep == 0 && sigmaStep == 0 ? 0 : shortSteps ? WIDTHS : WIDTHS | WIDE_WIDTHS)
                 | (endNanos == before.endNanos + gapNanos ? 0 : END)
                 | (epochNanos == endNanos + (before.epochNanos - before.endNanos) ? 0 : EPOCH);
         boolean sameReference =
                 (partMask & before.partMask & REFERENCE_BIT) != 0 && partNanos[0] == before.partNanos[0];
-        return write(own, (int) coarse, sameReference, to, at);
+        return write(own, (int) coarse, (int) (boundStep & 0xFFFF | sigmaStep << Short.SIZE), sameReference, to, at);
     }
 
-    private int write(int said, int coarse, boolean sameReference, byte[] to, int at) {
+    private int write(int said, int coarse, int widthSteps, boolean sameReference, byte[] to, int at) {
         boolean wide = false;
         long sum = 0;
         for (int i = 0; i < partCount; i++) {
@@ -207,8 +211,12 @@ public final class TokenRow {
         } else {
             next = put(to, next, coarseEpochMillis);
         }
-        next = (own & BOUND) == 0 ? next : put(to, next, boundNanos);
-        next = (own & SIGMA) == 0 ? next : put(to, next, sigmaNanos);
+        if ((own & WIDE_WIDTHS) != 0) {
+            next = put(to, next, boundNanos);
+            next = put(to, next, sigmaNanos);
+        } else if ((own & WIDTHS) != 0) {
+            next = put(to, next, widthSteps);
+        }
         next = (own & GAP) == 0 ? next : put(to, next, gapNanos);
         next = (own & END) == 0 ? next : put(to, next, endNanos);
         next = (own & EPOCH) == 0 ? next : put(to, next, epochNanos);
@@ -270,6 +278,9 @@ public final class TokenRow {
             contextTokens++;
             stepId++;
             coarseEpochMillis += from[next++] & 0xFF;
+            if ((own & WIDTHS) != 0) {
+                next = readWidthSteps(from, next);
+            }
             return readParts(own, offsetNanos, from, next);
         }
         next = readOwn(own, from, next);
@@ -376,14 +387,20 @@ public final class TokenRow {
             coarseEpochMillis = (long) LONG.get(from, next);
             next += Long.BYTES;
         }
-        if ((own & BOUND) != 0) {
+        if ((own & WIDE_WIDTHS) != 0) {
             boundNanos = (long) LONG.get(from, next);
-            next += Long.BYTES;
-        }
-        if ((own & SIGMA) != 0) {
-            sigmaNanos = (long) LONG.get(from, next);
-            next += Long.BYTES;
+            sigmaNanos = (long) LONG.get(from, next + Long.BYTES);
+            next += 2 * Long.BYTES;
+        } else if ((own & WIDTHS) != 0) {
+            next = readWidthSteps(from, next);
         }
         return next;
+    }
+
+    private int readWidthSteps(byte[] from, int at) {
+        int steps = (int) INT.get(from, at);
+        boundNanos += (short) steps;
+        sigmaNanos += steps >> Short.SIZE;
+        return at + Integer.BYTES;
     }
 }
