@@ -275,7 +275,8 @@ class RealDataIT {
     @Test
     void kernelsThatWaitInADeepQueueAreNoFaultOfAStep() throws Exception {
         CaseResults results = run(
-                "kineto", REAL.resolve("kineto_hta/ns_resolution.excerpt.json.gz").toString());
+                "kineto",
+                REAL.resolve("kineto_hta/ns_resolution.excerpt.json.gz").toString());
 
         assertThat(said).contains("4350 joined to the call that launched them, 0 without a launch record");
         assertThat(said).contains("from launch to start: p50 76.468 ms");
@@ -287,8 +288,8 @@ class RealDataIT {
     @Test
     void kernelsWithoutALaunchRecordAreKeptWithoutOne() throws Exception {
         Path export = folder.resolve("h100.sqlite");
-        try (InputStream in = new GZIPInputStream(
-                Files.newInputStream(REAL.resolve("nsys_sqlite/h100_2gpu_1s.excerpt.sqlite.gz")))) {
+        try (InputStream in =
+                new GZIPInputStream(Files.newInputStream(REAL.resolve("nsys_sqlite/h100_2gpu_1s.excerpt.sqlite.gz")))) {
             Files.copy(in, export);
         }
         CaseResults results = run("nsys-sqlite", export.toString());
@@ -372,10 +373,7 @@ class RealDataIT {
         StringWriter errors = new StringWriter();
         StringWriter out = new StringWriter();
         int code = ImportMain.run(
-                new PrintWriter(out, true),
-                new PrintWriter(errors, true),
-                false,
-                arguments.toArray(String[]::new));
+                new PrintWriter(out, true), new PrintWriter(errors, true), false, arguments.toArray(String[]::new));
         assertThat(code).as(errors.toString()).isZero();
         said = out.toString();
         StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, 2);
