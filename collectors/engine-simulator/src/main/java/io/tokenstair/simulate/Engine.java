@@ -20,6 +20,7 @@ final class Engine {
     private static final long TAKE_IN_NANOS = 8_000;
     /** From a token's step over the client that goes away with it to the engine that hears of it. */
     private static final long GONE_NANOS = 6_000_000;
+
     private static final long STALL_SETUP_NANOS = 40_000;
     private static final int DEMOTION_STEPS = 8;
     private static final int DEMOTED_BLOCKS = 24;

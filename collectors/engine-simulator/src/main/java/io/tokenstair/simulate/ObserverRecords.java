@@ -53,7 +53,12 @@ final class ObserverRecords {
         }
         boolean closed = closedNanos != Long.MAX_VALUE;
         completed(
-                GATEWAY_COLLECTOR, hosts.gateway, GATEWAY, plan, closed ? heardNanos + 15_000 : written + 15_000, closed);
+                GATEWAY_COLLECTOR,
+                hosts.gateway,
+                GATEWAY,
+                plan,
+                closed ? heardNanos + 15_000 : written + 15_000,
+                closed);
         completed(CLIENT_COLLECTOR, hosts.client, CLIENT, plan, closed ? closedNanos : arrived + 5_000, closed);
     }
 

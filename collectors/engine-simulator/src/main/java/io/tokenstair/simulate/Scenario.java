@@ -387,8 +387,7 @@ public enum Scenario {
     CLIENT_ABORT("Clients go away in the middle of their answers", 200, null) {
         @Override
         void shape(Settings settings, RandomStream stream) {
-            settings.faults.add(
-                    Fault.factor(FaultKind.CLIENT_ABORT, settings.at(0.2), 2 * settings.spanNanos(), 0.25));
+            settings.faults.add(Fault.factor(FaultKind.CLIENT_ABORT, settings.at(0.2), 2 * settings.spanNanos(), 0.25));
         }
     },
     SEVERAL_SEQUENCES(

@@ -58,6 +58,7 @@ final class Settings {
     int engines = 1;
     /** Share of the requests that ask for two to four sequences. */
     double severalShare;
+
     boolean remotePrompts;
     /** Times between which more or fewer requests come: from, to (ns), by which factor. */
     final List<double[]> rateChanges = new ArrayList<>();

@@ -28,6 +28,7 @@ public record Simulation(
     private static final long GATEWAY_NANOS = 40_000;
     /** From the last token that a client wants to see to its going away. */
     private static final long CLOSING_NANOS = 500_000;
+
     private static final long INGEST_NANOS = 1_200_000;
     private static final double INGEST_JITTER_NANOS = 250_000;
 
@@ -210,7 +211,8 @@ public record Simulation(
 
             Rank(EngineName name) {
                 this.name = name;
-                this.engineRecords = new EngineRecords(name, settings, hosts, log, name.stream(stream.named("records")));
+                this.engineRecords =
+                        new EngineRecords(name, settings, hosts, log, name.stream(stream.named("records")));
                 this.deviceRecords = new DeviceRecords(name, settings, hosts, log, name.stream(stream.named("device")));
                 this.hostRecords = new HostRecords(name, hosts, log);
                 this.engineSeries = new StaircaseSeries("engine", name.engineId());

@@ -80,23 +80,14 @@ public record TokenTruth(
         Map<Cause, Long> both = new EnumMap<>(Cause.class);
         both.putAll(contributions);
         both.putAll(lateNanos);
-        TokenTruth all =
-                new TokenTruth(
-                        requestId,
-                        sequenceIndex,
-                        tokenIndex,
-                        gapNanos,
-                        baselineNanos,
-                        both,
-                        dominantCause,
-                        culpritRequestId);
+        TokenTruth all = new TokenTruth(
+                requestId, sequenceIndex, tokenIndex, gapNanos, baselineNanos, both, dominantCause, culpritRequestId);
         Cause delivered = all.largest(true);
         Long late = delivered == null ? null : both.get(delivered);
         Long made = dominantCause == null ? null : both.get(dominantCause);
         if (late == null || late <= SLOW_SHARE * baselineNanos || (made != null && made >= late)) {
             return all;
         }
-        return new TokenTruth(
-                requestId, sequenceIndex, tokenIndex, gapNanos, baselineNanos, both, delivered, null);
+        return new TokenTruth(requestId, sequenceIndex, tokenIndex, gapNanos, baselineNanos, both, delivered, null);
     }
 }

@@ -89,7 +89,8 @@ class KvConservationTest {
             engine.run();
 
             assertThat(holders.wrongSteps).isEmpty();
-            assertThat(holders.finished).isEqualTo(plans.stream().mapToInt(RequestPlan::choices).sum());
+            assertThat(holders.finished)
+                    .isEqualTo(plans.stream().mapToInt(RequestPlan::choices).sum());
             assertThat(engine.cache().usedCount()).isZero();
             assertThat(engine.cache().freeCount()).isEqualTo(engine.cache().totalCount());
         }

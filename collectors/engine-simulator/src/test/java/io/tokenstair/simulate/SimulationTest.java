@@ -253,7 +253,8 @@ class SimulationTest {
         for (LoggedEvent logged : run.events()) {
             if (logged.event() instanceof RequestQueued queued) {
                 names.add(queued.engineRequestId());
-            } else if (logged.event() instanceof ChunkDelivered delivered && delivered.observer().equals("client")) {
+            } else if (logged.event() instanceof ChunkDelivered delivered
+                    && delivered.observer().equals("client")) {
                 chunks += delivered.chunks().size();
             }
         }
@@ -295,7 +296,11 @@ class SimulationTest {
             } else if (logged.event() instanceof StepCompleted step) {
                 ranks.add(step.dpRank());
             } else if (logged.event() instanceof KernelRan kernel) {
-                devices.add(kernel.engineId() + ' ' + kernel.deviceId() + ' ' + logged.header().clockId());
+                devices.add(kernel.engineId()
+                        + ' '
+                        + kernel.deviceId()
+                        + ' '
+                        + logged.header().clockId());
             }
         }
 

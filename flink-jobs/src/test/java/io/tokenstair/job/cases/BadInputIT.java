@@ -78,8 +78,7 @@ class BadInputIT {
     private static void change(CaseScript script, UnaryOperator<StepCompleted> change) {
         int last = script.events.size() - 1;
         LoggedEvent logged = script.events.get(last);
-        script.events.set(
-                last, new LoggedEvent(logged.header(), change.apply((StepCompleted) logged.event())));
+        script.events.set(last, new LoggedEvent(logged.header(), change.apply((StepCompleted) logged.event())));
     }
 
     private static StepCompleted stamped(StepCompleted step, long startNanos, long endNanos) {
@@ -119,8 +118,7 @@ class BadInputIT {
         numbers.engine(new KernelRan(
                 "numbers", "gpu-0", "7", null, "gemm", "gemm", now - 5 * MS, -4 * MS, null, null, null, 1));
         numbers.engine(new HostPaused("numbers", "host", "engine", "gc", now - YEAR, now));
-        numbers.engine(
-                new StreamStalled("numbers", "gpu-0", null, null, "stream-sync", now, now - 30 * MS, 0, null));
+        numbers.engine(new StreamStalled("numbers", "gpu-0", null, null, "stream-sync", now, now - 30 * MS, 0, null));
         ended(numbers);
 
         CaseScript year = engine("year").step(20 * MS, Row.decode("R"));
@@ -143,7 +141,9 @@ class BadInputIT {
         CaseScript reused = engine("reused");
         ended(reused);
         reused.idle(30 * CaseScript.SECOND);
-        reused.queuedAgain("R", "again", 16).step(20 * MS, Row.prompt("again", 16)).decode(9, 20 * MS, "again");
+        reused.queuedAgain("R", "again", 16)
+                .step(20 * MS, Row.prompt("again", 16))
+                .decode(9, 20 * MS, "again");
         reused.finished("again", "length");
 
         CaseScript never = engine("never");
@@ -160,7 +160,12 @@ class BadInputIT {
             observed.idle(20 * MS);
             // The tenth is stamped before the ninth.
             observed.chunk(
-                    "client", "R", i, 1, observed.nowNanos - (i == 10 ? 55 * MS : 0), i == 39 ? Finish.LENGTH : Finish.NONE);
+                    "client",
+                    "R",
+                    i,
+                    1,
+                    observed.nowNanos - (i == 10 ? 55 * MS : 0),
+                    i == 39 ? Finish.LENGTH : Finish.NONE);
         }
         observed.completed("client", "R", "complete", observed.nowNanos + 2 * MS);
 
@@ -176,7 +181,12 @@ class BadInputIT {
         EventHeader header = preempted.header();
         events.add(new LoggedEvent(
                 new EventHeader(
-                        "late/engine", 1, 0, header.clockId(), header.clockNanos(), first.header().coarseEpochMillis()),
+                        "late/engine",
+                        1,
+                        0,
+                        header.clockId(),
+                        header.clockNanos(),
+                        first.header().coarseEpochMillis()),
                 preempted.event()));
         results = run("clean", events);
         disturbed = run("disturbed", disturb(events));
@@ -370,23 +380,27 @@ class BadInputIT {
     @Test
     void anArrivalBeforeTheOneBeforeItIsCountedAndNeverMadeZero() {
         CaseResults observed = results.of("observed");
-        assertThat(observed.requests()).singleElement().satisfies(request -> assertThat(request.invalidStamps())
-                .isEqualTo(1));
-        assertThat(observed.tokens()).filteredOn(token -> token.gapNanos() == null).hasSize(1);
-        assertThat(observed.tokens()).allSatisfy(token -> assertThat(token.gapNanos() == null || token.gapNanos() > 0)
-                .isTrue());
+        assertThat(observed.requests())
+                .singleElement()
+                .satisfies(request -> assertThat(request.invalidStamps()).isEqualTo(1));
+        assertThat(observed.tokens())
+                .filteredOn(token -> token.gapNanos() == null)
+                .hasSize(1);
+        assertThat(observed.tokens())
+                .allSatisfy(token -> assertThat(token.gapNanos() == null || token.gapNanos() > 0)
+                        .isTrue());
     }
 
     @Test
     void whatComesTooLateIsArchivedAsSuchAndNotAnalysed() throws Exception {
-        List<RawRow> late = raw(EventKind.REQUEST_PREEMPTED).stream()
-                .filter(RawRow::late)
-                .toList();
+        List<RawRow> late =
+                raw(EventKind.REQUEST_PREEMPTED).stream().filter(RawRow::late).toList();
         assertThat(raw(EventKind.REQUEST_PREEMPTED)).hasSize(1);
         assertThat(late).hasSize(1);
         results.of("sound").never("PREEMPTION");
-        assertThat(results.of("sound").requests()).singleElement().satisfies(request -> assertThat(request.preemptions())
-                .isZero());
+        assertThat(results.of("sound").requests())
+                .singleElement()
+                .satisfies(request -> assertThat(request.preemptions()).isZero());
         assertThat(raw(EventKind.STEP_COMPLETED)).noneMatch(RawRow::late);
     }
 
