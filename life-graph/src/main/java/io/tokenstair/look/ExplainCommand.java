@@ -10,12 +10,18 @@ import io.tokenstair.look.archive.SequenceSummary;
 import io.tokenstair.look.archive.UnusableInputException;
 import io.tokenstair.look.json.ExplainJson;
 import io.tokenstair.look.json.JsonWriter;
+import io.tokenstair.look.slo.SloBreach;
+import io.tokenstair.look.slo.SloBreaches;
+import io.tokenstair.look.slo.SloLimits;
+import io.tokenstair.look.slo.SloMarks;
 import io.tokenstair.look.text.RequestText;
 import io.tokenstair.look.text.RequestsText;
 import io.tokenstair.look.text.Terminal;
 import io.tokenstair.look.text.TokenText;
 import io.tokenstair.narrative.Language;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -53,22 +59,16 @@ final class ExplainCommand implements Callable<Integer> {
     private @Nullable Integer token;
 
     @Option(names = "--lang", paramLabel = "en|zh", description = "Language of the causal chain: en (default) or zh.")
-    private Chain lang = Chain.en;
+    private ReadingOptions.Lang lang = ReadingOptions.Lang.en;
 
     @Option(names = "--format", paramLabel = "text|json", description = "text (default), or json: one object a line.")
     private ReadingOptions.Format format = ReadingOptions.Format.text;
 
-    /** What {@code --lang} takes. */
-    enum Chain {
-        en(Language.EN),
-        zh(Language.ZH);
-
-        private final Language language;
-
-        Chain(Language language) {
-            this.language = language;
-        }
-    }
+    @Option(
+            names = "--slo",
+            paramLabel = "LIMITS",
+            description = "Mark what is beyond ttft=2s,gap=300ms: one or both, with s, ms or us.")
+    private @Nullable String slo;
 
     ExplainCommand(CommandOutput output) {
         this.output = output;
@@ -76,18 +76,21 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        SloLimits limits = slo == null ? null : SloLimits.parse(slo);
         try (ResultArchive archive = options.open()) {
             ReadingOptions.demandKnown(archive, request);
             RequestFilter filter = new RequestFilter(request, sequence, token);
             if (request != null && (sequence != null || token != null)) {
                 demandPresent(archive, request);
             }
-            if (format == ReadingOptions.Format.json) {
-                printJson(archive, filter);
-            } else if (request == null && token == null) {
-                printTable(archive, filter);
-            } else {
-                printText(archive, filter);
+            try (SloMarks marks = new SloMarks(limits == null ? null : new SloBreaches(archive, limits), filter)) {
+                if (format == ReadingOptions.Format.json) {
+                    printJson(archive, filter, marks);
+                } else if (request == null && token == null) {
+                    printTable(archive, filter);
+                } else {
+                    printText(archive, filter, marks);
+                }
             }
         }
         return 0;
@@ -117,18 +120,22 @@ final class ExplainCommand implements Callable<Integer> {
         }
     }
 
-    private void printJson(ResultArchive archive, RequestFilter filter) {
+    private void printJson(ResultArchive archive, RequestFilter filter, SloMarks marks) {
         output.bytes(out -> {
             try (JsonWriter json = new JsonWriter(out, false)) {
                 forEachSequence(archive, filter, new SequenceVisitor() {
                     @Override
                     public void begin(RequestAnalysis sequenceRow) throws IOException {
-                        ExplainJson.begin(json, sequenceRow);
+                        ExplainJson.begin(json, sequenceRow, marks.ofSequence(SequenceKey.of(sequenceRow)));
                     }
 
                     @Override
                     public void token(RequestAnalysis sequenceRow, TokenAnalysis tokenRow) throws IOException {
-                        ExplainJson.token(json, tokenRow, lang.language);
+                        ExplainJson.token(
+                                json,
+                                tokenRow,
+                                lang.language(),
+                                marks.ofToken(SequenceKey.of(tokenRow), tokenRow.tokenIndex()));
                     }
 
                     @Override
@@ -152,11 +159,13 @@ final class ExplainCommand implements Callable<Integer> {
         });
     }
 
-    private void printText(ResultArchive archive, RequestFilter filter) {
-        output.text(terminal -> forEachSequence(
-                archive,
-                filter,
-                token == null ? new OverviewPrinter(terminal) : new TokenPrinter(terminal, lang.language)));
+    private void printText(ResultArchive archive, RequestFilter filter, SloMarks marks) {
+        output.text(terminal -> {
+            SequenceVisitor printer = token == null
+                    ? new OverviewPrinter(terminal, marks)
+                    : new TokenPrinter(terminal, lang.language(), marks);
+            forEachSequence(archive, filter, printer);
+        });
     }
 
     /** Sees sequences and their tokens, one at a time and in order. */
@@ -189,11 +198,13 @@ final class ExplainCommand implements Callable<Integer> {
     /** Prints each sequence as an overview. */
     private static final class OverviewPrinter implements SequenceVisitor {
         private final Terminal terminal;
+        private final SloMarks marks;
         private @Nullable RequestText current;
         private boolean first = true;
 
-        OverviewPrinter(Terminal terminal) {
+        OverviewPrinter(Terminal terminal, SloMarks marks) {
             this.terminal = terminal;
+            this.marks = marks;
         }
 
         @Override
@@ -203,12 +214,14 @@ final class ExplainCommand implements Callable<Integer> {
             }
             first = false;
             current = new RequestText(terminal, sequenceRow);
+            marks.ofSequence(SequenceKey.of(sequenceRow)).forEach(current::beyond);
         }
 
         @Override
         public void token(RequestAnalysis sequenceRow, TokenAnalysis tokenRow) {
             if (current != null) {
                 current.add(tokenRow);
+                marks.ofToken(SequenceKey.of(tokenRow), tokenRow.tokenIndex()).forEach(current::beyond);
             }
         }
 
@@ -224,11 +237,13 @@ final class ExplainCommand implements Callable<Integer> {
     private static final class TokenPrinter implements SequenceVisitor {
         private final Terminal terminal;
         private final Language language;
+        private final SloMarks marks;
         private boolean first = true;
 
-        TokenPrinter(Terminal terminal, Language language) {
+        TokenPrinter(Terminal terminal, Language language, SloMarks marks) {
             this.terminal = terminal;
             this.language = language;
+            this.marks = marks;
         }
 
         @Override
@@ -242,7 +257,12 @@ final class ExplainCommand implements Callable<Integer> {
                 terminal.line();
             }
             first = false;
-            TokenText.write(terminal, sequenceRow, tokenRow, language);
+            List<SloBreach> breaches = new ArrayList<>();
+            if (tokenRow.tokenIndex() == 0) {
+                breaches.addAll(marks.ofSequence(SequenceKey.of(sequenceRow)));
+            }
+            breaches.addAll(marks.ofToken(SequenceKey.of(tokenRow), tokenRow.tokenIndex()));
+            TokenText.write(terminal, sequenceRow, tokenRow, language, breaches);
         }
 
         @Override

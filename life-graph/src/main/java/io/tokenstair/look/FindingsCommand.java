@@ -9,6 +9,8 @@ import io.tokenstair.look.archive.RowCursor;
 import io.tokenstair.look.json.FindingJson;
 import io.tokenstair.look.json.JsonWriter;
 import io.tokenstair.look.json.RemarkJson;
+import io.tokenstair.look.slo.SloBreaches;
+import io.tokenstair.look.slo.SloLimits;
 import io.tokenstair.look.text.FindingsText;
 import io.tokenstair.look.text.Quantity;
 import io.tokenstair.look.text.Terminal;
@@ -58,6 +60,15 @@ final class FindingsCommand implements Callable<Integer> {
             description = "Exit with 1 when a printed finding is at least this severe.")
     private @Nullable Severity failOn;
 
+    @Option(
+            names = "--slo",
+            paramLabel = "LIMITS",
+            description = "Also what is beyond ttft=2s,gap=300ms: one or both, with s, ms or us.")
+    private @Nullable String slo;
+
+    @Option(names = "--lang", paramLabel = "en|zh", description = "Language of the narrative: en (default) or zh.")
+    private ReadingOptions.Lang lang = ReadingOptions.Lang.en;
+
     @Option(names = "--format", paramLabel = "text|json", description = "text (default), or json: one object a line.")
     private ReadingOptions.Format format = ReadingOptions.Format.text;
 
@@ -72,37 +83,39 @@ final class FindingsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        SloLimits limits = slo == null ? null : SloLimits.parse(slo);
         try (ResultArchive archive = options.open()) {
             ReadingOptions.demandKnown(archive, request);
             Long sinceEpochNanos = since == null ? null : Since.epochNanos(since, archive.newestEpochNanos());
             FindingFilter filter = new FindingFilter(request, severity, sinceEpochNanos);
+            SloBreaches breaches = limits == null ? null : new SloBreaches(archive, limits);
             if (failOn != null) {
                 // Asked before printing, so that a reader that goes away does not change the exit code.
                 Severity atLeast = severity != null && severity.compareTo(failOn) > 0 ? severity : failOn;
-                try (RowCursor<Finding> failing =
-                        archive.findingsBySeverity(new FindingFilter(request, atLeast, sinceEpochNanos), 1, 0)) {
-                    failed = failing.hasNext();
+                FindingFilter fails = new FindingFilter(request, atLeast, sinceEpochNanos);
+                try (RowCursor<Finding> failing = archive.findingsBySeverity(fails, 1, 0)) {
+                    failed = failing.hasNext() || (breaches != null && breaches.any(fails));
                 }
             }
             if (remarks && format == ReadingOptions.Format.json) {
                 printRemarksJson(archive);
             } else if (format == ReadingOptions.Format.json) {
-                printJson(archive, filter);
+                printJson(archive, filter, breaches);
             } else {
-                printText(archive, filter);
+                printText(archive, filter, breaches);
             }
         }
         return failed ? 1 : 0;
     }
 
-    private void printJson(ResultArchive archive, FindingFilter filter) {
+    private void printJson(ResultArchive archive, FindingFilter filter, @Nullable SloBreaches breaches) {
         output.bytes(out -> {
             try (JsonWriter json = new JsonWriter(out, false);
                     RowCursor<Finding> findings = archive.findings(filter)) {
-                while (findings.hasNext()) {
-                    FindingJson.write(json, findings.next());
+                each(findings, breaches, filter, false, (finding, breach) -> {
+                    FindingJson.write(json, finding, breach, lang.language());
                     json.endLine();
-                }
+                });
             }
         });
     }
@@ -119,25 +132,43 @@ final class FindingsCommand implements Callable<Integer> {
         });
     }
 
-    private void printText(ResultArchive archive, FindingFilter filter) {
+    private static void each(
+            RowCursor<Finding> findings,
+            @Nullable SloBreaches breaches,
+            FindingFilter filter,
+            boolean bySeverity,
+            SloBreaches.Taker taker)
+            throws IOException {
+        if (breaches != null) {
+            breaches.merge(findings, filter, bySeverity, taker);
+            return;
+        }
+        while (findings.hasNext()) {
+            taker.take(findings.next(), null);
+        }
+    }
+
+    private void printText(ResultArchive archive, FindingFilter filter, @Nullable SloBreaches breaches) {
         output.text(terminal -> {
             FindingsText.header(terminal, options.archive().toString(), archive.summary());
-            long shown = 0;
-            boolean brief = false;
             if (remarks) {
                 printRemarks(archive, terminal);
                 return;
             }
+            if (breaches != null) {
+                FindingsText.tallies(terminal, breaches.tallies());
+            }
+            long[] shown = new long[1];
+            boolean[] brief = new boolean[1];
             try (RowCursor<Finding> findings = archive.findingsBySeverity(filter, Long.MAX_VALUE, 0)) {
-                while (findings.hasNext()) {
-                    Finding finding = findings.next();
-                    if (!brief && finding.severity().equals(Severity.INFO.severityName())) {
-                        brief = true;
+                each(findings, breaches, filter, true, (finding, breach) -> {
+                    if (!brief[0] && finding.severity().equals(Severity.INFO.severityName())) {
+                        brief[0] = true;
                         terminal.line();
                     }
-                    FindingsText.finding(terminal, finding);
-                    shown++;
-                }
+                    FindingsText.finding(terminal, finding, breach, lang.language());
+                    shown[0]++;
+                });
             }
             boolean filtered = !filter.equals(FindingFilter.ALL);
             if (!filtered) {
@@ -155,7 +186,7 @@ final class FindingsCommand implements Callable<Integer> {
                                     "; %s left out by --since",
                                     Quantity.counted(hidden, "undated finding"));
                 }
-                terminal.line(Quantity.counted(shown, "finding") + " shown" + undated);
+                terminal.line(Quantity.counted(shown[0], "finding") + " shown" + undated);
             }
         });
     }

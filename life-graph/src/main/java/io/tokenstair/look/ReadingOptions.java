@@ -3,6 +3,7 @@ package io.tokenstair.look;
 import io.tokenstair.look.archive.ResultArchive;
 import io.tokenstair.look.archive.UnusableInputException;
 import io.tokenstair.look.text.Terminal;
+import io.tokenstair.narrative.Language;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,22 @@ final class ReadingOptions {
         text,
         /** A JSON object a line. */
         json
+    }
+
+    /** What {@code --lang} takes. */
+    enum Lang {
+        en(Language.EN),
+        zh(Language.ZH);
+
+        private final Language language;
+
+        Lang(Language language) {
+            this.language = language;
+        }
+
+        Language language() {
+            return language;
+        }
     }
 
     @Option(

@@ -2,6 +2,7 @@ package io.tokenstair.narrative;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -94,19 +95,154 @@ public enum Phrase {
             "{0} 步之前（{1}），引擎从 {2} 模式转为 {3}，当时有 {4} 个序列。"),
     BEFORE_BATCH_SWUNG(
             "{0} steps before, at {1}, the batch had swung between {2} and {3} sequences.",
-            "{0} 步之前（{1}），批次在 {2} 与 {3} 个序列之间摆动。");
+            "{0} 步之前（{1}），批次在 {2} 与 {3} 个序列之间摆动。"),
+    OTHER_KERNEL("The step ran kernel {0} where it usually runs {1}: {2}.", "该步运行了 kernel {0}，通常运行的是 {1}：{2}。"),
+    BEFORE_KERNEL_CHANGED(
+            "{0} steps before, at {1}, kernel {2} gave way to {3}.", "{0} 步之前（{1}），kernel {2} 被 {3} 取代。"),
+    BEFORE_CONTEXT_JUMPED_LATE(
+            "{0} steps before, at {1}, {2} joined, {3} after it was queued, with {4} tokens of prompt, where {5} tokens were resident.",
+            "{0} 步之前（{1}），{2} 在排队 {3} 之后带着 {4} 个 prompt token 加入，当时驻留 {5} 个 token。"),
 
+    // What findings say.
+    LOST_ONE("Token {0} lost {1}.", "第 {0} 个 token 损失了 {1}。"),
+    LOST_SEVERAL(
+            "{0} tokens from {1} to {2} lost {3}, most at token {4} ({5}).",
+            "第 {1} 至 {2} 个 token 中有 {0} 个共损失 {3}，最多的是第 {4} 个（{5}）。"),
+    CLIENT_ENDED("The client ended the stream after {0} tokens.", "客户端在 {0} 个 token 之后结束了流。"),
+    PREEMPTED_AGAIN(
+            "It was preempted {0} times and between them computed {1} tokens again while it gained {2}.",
+            "它被抢占 {0} 次，其间重新计算了 {1} 个 token，而只新得到 {2} 个。"),
+    DISCARDED("In all, {0} computed tokens were discarded.", "总共丢弃了 {0} 个已计算的 token。"),
+    MOST_HELD_BY("Most of the other KV space was held by {0}.", "其余 KV 空间大部分由 {0} 占用。"),
+    OVERTAKEN(
+            "It was preempted{0}, and while it waited {1}, which is no more urgent and had started later or not at all, ran first.",
+            "它被抢占{0}，在它等待期间，优先级不高于它且更晚开始或尚未开始的 {1} 先运行了。"),
+    OVERTAKEN_OFTEN("So it went after {0} of its preemptions.", "它有 {0} 次抢占之后都是如此。"),
+    PREFIX_LOST(
+            "{0} of its {1} prompt tokens had been cached before and were computed again; {2} were found.",
+            "它的 {1} 个 prompt token 中有 {0} 个曾被缓存却重新计算；找到的有 {2} 个。"),
+    EVICTED_FOR("They were evicted while {0} was computed.", "它们在计算 {0} 时被逐出。"),
+    NO_EVICTION("No eviction of them is recorded.", "没有它们被逐出的记录。"),
+    POOL_IN_USE("{0} % of the KV pool were in use.", "当时 KV 池已用 {0} %。"),
+    GREW_WITH_CONTEXT(
+            "The gap rose from {0} at {1} tokens of context to {2} at {3}: a slope of {4} per 1000 tokens (r {5}), no step.",
+            "间隔从上下文 {1} 个 token 时的 {0} 升至 {3} 个时的 {2}：每 1000 个 token 斜率为 {4}（r {5}），没有台阶。"),
+    ROSE_IN_STEPS(
+            "The token time rose in {0} lasting steps beyond what the model expects: {1}.",
+            "token 时间出现 {0} 级持续的、超出模型预期的台阶：{1}。"),
+    CAUSE_UNPROVEN("The shape alone says so: cause unproven.", "仅由形状得出：原因未经证实。"),
+    KV_AT_THE_RISES("KV events lie at the rises more often than elsewhere.", "KV 事件在台阶处比别处更频繁。"),
+    DELIVERED_LATE("Token {0} was delivered late, by {1} at most.", "第 {0} 个 token 送达晚了，最多晚 {1}。"),
+    DELIVERED_LATE_SEVERAL(
+            "{0} tokens from {1} to {2} were delivered late, by {3} at most.",
+            "第 {1} 至 {2} 个 token 中有 {0} 个送达晚了，最多晚 {3}。"),
+    WENT_OUT_IN_GROUPS(
+            "{0} of {1} chunks went out in {2}, the first of a group held up to {3} for the last, while {4}.",
+            "{1} 个 chunk 中有 {0} 个以 {2} 发出，组内第一个为等最后一个最多被扣留 {3}，而{4}。"),
+    DRIVER_ERRORS("The driver returned errors in {0}, {1}, and the engine went on.", "驱动在 {0}（{1}）返回错误，引擎继续运行。"),
+    CLOCK_WAS_LOWER(
+            "The clock was lower than usual, and {0}, {1}, took longer in proportion.", "时钟低于平时，{0}（{1}）按比例变长。"),
+    CLOCK_WAS_LOWER_ON(
+            "The clock of {0} was lower than usual, and {1}, {2}, took longer in proportion.",
+            "{0} 的时钟低于平时，{1}（{2}）按比例变长。"),
+    PAUSED_PERIODICALLY(
+            "The process {0} stood still {1} times {2}, about every {3}, for {4} to {5} each{6}.",
+            "进程 {0} 停顿了 {1} 次（{2}），约每 {3} 一次，每次 {4} 至 {5}{6}。"),
+    PAUSED_APART(
+            "The process {0} stood still {1} times {2}, {3} to {4} apart, for {5} to {6} each{7}.",
+            "进程 {0} 停顿了 {1} 次（{2}），相隔 {3} 至 {4}，每次 {5} 至 {6}{7}。"),
+    RECORDED_AS("They are recorded as {0}.", "记录的原因是 {0}。"),
+    NO_RECORD_SAYS_WHY("No record says why.", "没有记录说明原因。"),
+    RAN_EAGERLY(
+            "From step {0} on, with {1}, decode steps ran eagerly instead of by a graph: a step took {2} instead of {3} (x{4}).",
+            "从第 {0} 步起，在 {1} 时，decode 步以 eager 方式而非 graph 运行：一步需要 {2} 而不是 {3}（x{4}）。"),
+    RAN_EAGERLY_IN_RUNS(
+            "{0} in {1} runs, with {2}, ran eagerly instead of by a graph: a step took {3} instead of {4} (x{5}).",
+            "{0}（分 {1} 段，{2}）以 eager 方式而非 graph 运行：一步需要 {3} 而不是 {4}（x{5}）。"),
+    LARGEST_CAPTURED("The largest captured size is {0}.", "捕获的最大批次为 {0}。"),
+    NOT_RETURNED("After {0} it had not returned to its graphs.", "{0}之后它仍未恢复使用 graph。"),
+    RETURNED("It returned to its graphs at step {0}, after {1}.", "它在 {1}之后，于第 {0} 步恢复使用 graph。"),
+    RETURNED_EACH_TIME("It returned to its graphs each time.", "每次它都恢复使用 graph。"),
+    LAST_NOT_RETURNED("After the last of them it had not returned to its graphs.", "最后一段之后它仍未恢复使用 graph。"),
+    OTHER_KERNELS_RAN(
+            "From step {0} on, kernel {1} ran where {2} usually does, in {3}: {4} longer a step.",
+            "从第 {0} 步起，有 {3} 运行了 kernel {1} 而非通常的 {2}：每步多用 {4}。"),
+    TAKEN_PREEMPTIONS("KV blocks were taken that were needed again: {0} {1}.", "被取走的 KV 块又被需要：{0}（{1}）。"),
+    TAKEN_PREFIXES(
+            "KV blocks were taken that were needed again: {0} computed again after eviction {1}.",
+            "被取走的 KV 块又被需要：{0}在逐出后重新计算（{1}）。"),
+    TAKEN_BOTH(
+            "KV blocks were taken that were needed again: {0} and {1} computed again after eviction {2}.",
+            "被取走的 KV 块又被需要：{0}，以及 {1}在逐出后重新计算（{2}）。"),
+    COMPUTED_BEFORE(
+            "Of the {0} tokens computed {1}, {2} ({3} %) had been computed before, after {4}.",
+            "{1} 共计算 {0} 个 token，其中 {2} 个（{3} %）以前计算过，其间有 {4}。"),
+    BATCH_TURNED(
+            "The batch turned {0} times {1}, between {2} and {3} sequences, and step time with it: from about {4} to {5} (r {6}).",
+            "批次转向 {0} 次（{1}），在 {2} 与 {3} 个序列之间，步时间随之变化：约从 {4} 到 {5}（r {6}）。"),
+    LOADED_SLOWLY(
+            "The start loaded its {0} shards in {1}; an earlier one took {2}.", "这次启动载入 {0} 个分片用了 {1}；较早的一次用了 {2}。"),
+    SLOWEST_SHARD("Most of it is {0}: {1} instead of {2}.", "主要在 {0}：{1} 而不是 {2}。"),
+    SHARD_SIZE("It has {0} bytes.", "它有 {0} 字节。"),
+    SHARD_TO("It went to {0}.", "它被载入 {0}。"),
+    SHARD_OVER("It went over {0}.", "它经由 {0}。"),
+    PAUSED_REQUESTS(
+            "Consistent with too little KV space: paused requests observed in {0} of {1} scrapes, {2} at most.",
+            "与 KV 空间不足相符：{1} 次抓取中有 {0} 次观察到被暂停的请求，最多 {2} 个。"),
+    PREEMPTIONS_COUNTED("Consistent with too little KV space: {0} counted.", "与 KV 空间不足相符：计数到 {0}。"),
+    POOL_WAS_FULL(
+            "Consistent with too little KV space: at least {0} % of the KV pool in use while requests waited and {1} to {2} ran, in {3} of {4} scrapes.",
+            "与 KV 空间不足相符：{4} 次抓取中有 {3} 次，请求在等待、{1} 至 {2} 个在运行，而 KV 池至少已用 {0} %。"),
+    RUNNING_TURNED(
+            "Consistent with a swinging batch: the number of running sequences turned {0} times in {1} scrapes, between {2} and {3}.",
+            "与批次摆动相符：运行中的序列数在 {1} 次抓取中转向 {0} 次，在 {2} 与 {3} 之间。"),
+    STEPS_ROSE(
+            "The time of the engine's steps rose in {0} lasting levels beyond what the model expects of their batch, context and prompts.",
+            "引擎的步时间出现 {0} 级持续的台阶，超出模型按批次、上下文和 prompt 的预期。"),
+    ROSE_AT_STEP(
+            "Step {0}: +{1} %, KV events at {2} of the steps around it.", "第 {0} 步：+{1} %，其前后各步中有 {2} 步发生 KV 事件。"),
+    ELSEWHERE_RARER("Elsewhere KV events are clearly rarer.", "别处的 KV 事件明显更少。"),
+    NO_MORE_THERE(
+            "KV events are no more frequent there than elsewhere: cause unproven.", "那里的 KV 事件并不比别处更频繁：原因未经证实。"),
+    OVER_TTFT(
+            "The first token came {0} after the request was sent: over the limit of {1}.",
+            "第一个 token 在请求发出 {0} 之后到达：超过了 {1} 的上限。"),
+    OVER_GAP(
+            "Token {0} was made {1} after the one before: over the limit of {2}.",
+            "第 {0} 个 token 比前一个晚 {1} 产生：超过了 {2} 的上限。"),
+    OVER_GAP_ARRIVED(
+            "Token {0} arrived {1} after the one before: over the limit of {2}.",
+            "第 {0} 个 token 比前一个晚 {1} 到达：超过了 {2} 的上限。");
+
+    private static final Pattern BETWEEN_SENTENCES = Pattern.compile("(?<=\\])\\s+(?=[^\\[\\s])");
+    private static final Pattern LIST = Pattern.compile(", ");
     private static final Pattern IDS = Pattern.compile("(?s)(.*?)( \\[[^\\[\\]]*])?");
-    private static final Map<String, String> WORDS = Map.of(
-            "another request", "另一个请求",
-            "client", "客户端",
-            "gateway", "网关",
-            "a gateway held it", "网关扣留了它",
-            "the gateway waited for the client to read", "网关在等待客户端读取",
-            "it was on its way between the gateway and the client", "它正在网关与客户端之间传输",
-            "it left the engine late", "它离开引擎时已经晚了",
-            "no record tells where it waited", "没有记录说明它在哪里等待");
-    private static final Pattern AND_TOKENS = Pattern.compile(" and (\\d+) computed tokens");
+    private static final Map<String, String> WORDS = Map.ofEntries(
+            Map.entry("another request", "另一个请求"),
+            Map.entry(", each time for longer", "，且一次比一次长"),
+            Map.entry("of the engine", "（引擎）"),
+            Map.entry("they reached the gateway one by one", "它们是逐个到达网关的"),
+            Map.entry("the engine made them one by one", "引擎是逐个产生它们的"),
+            Map.entry("client", "客户端"),
+            Map.entry("gateway", "网关"),
+            Map.entry("a gateway held it", "网关扣留了它"),
+            Map.entry("the gateway waited for the client to read", "网关在等待客户端读取"),
+            Map.entry("it was on its way between the gateway and the client", "它正在网关与客户端之间传输"),
+            Map.entry("it left the engine late", "它离开引擎时已经晚了"),
+            Map.entry("no record tells where it waited", "没有记录说明它在哪里等待"));
+    /** Values that are words around numbers, and what they are in Chinese. */
+    private static final Map<Pattern, String> NUMBERED = numbered(
+            " and (\\d+) computed tokens", "和 $1 个已计算的 token",
+            " with (\\d+) computed tokens", "，当时已计算 $1 个 token",
+            "(\\d+) (?:decode )?steps?", "$1 步",
+            "(\\d+) sequences?", "$1 个序列",
+            "(\\d+ to \\d+) sequences", "$1 个序列",
+            "(\\d+) preemptions?", "$1 次抢占",
+            "(\\d+) prefix(?:es)?", "$1 个前缀",
+            "(\\d+) groups?", "$1 组",
+            "in step (\\d+)", "第 $1 步",
+            "from step (\\d+) to (\\d+) \\((.+)\\)", "第 $1 至 $2 步，$3",
+            "token (\\d+) (\\(\\+\\d+ %\\))", "第 $1 个 token $2");
 
     private final Template english;
     private final Template chinese;
@@ -188,10 +324,39 @@ public enum Phrase {
         return phrase.chinese.fill(translated.toArray()) + ids;
     }
 
+    /** The sentences of a narrative: each ends in the event ids it cites. */
+    public static List<String> sentences(String narrative) {
+        return BETWEEN_SENTENCES
+                .splitAsStream(narrative.strip())
+                .filter(sentence -> !sentence.isBlank())
+                .toList();
+    }
+
+    /** A narrative in a language; sentences that are none of this set stay as they are. */
+    public static String narrative(Language language, String narrative) {
+        return language == Language.EN
+                ? narrative
+                : sentences(narrative).stream()
+                        .map(sentence -> in(language, sentence))
+                        .collect(Collectors.joining(" "));
+    }
+
+    private static Map<Pattern, String> numbered(String... pairs) {
+        Map<Pattern, String> numbered = new LinkedHashMap<>();
+        for (int i = 0; i < pairs.length; i += 2) {
+            numbered.put(Pattern.compile(pairs[i]), pairs[i + 1]);
+        }
+        return numbered;
+    }
+
     private static String word(String value) {
-        Matcher tokens = AND_TOKENS.matcher(value);
-        if (tokens.matches()) {
-            return "和 " + tokens.group(1) + " 个已计算的 token";
+        for (Map.Entry<Pattern, String> each : NUMBERED.entrySet()) {
+            if (each.getKey().matcher(value).matches()) {
+                return each.getKey().matcher(value).replaceAll(each.getValue());
+            }
+        }
+        if (value.startsWith("token ") && value.contains(", token ")) {
+            return LIST.splitAsStream(value).map(Phrase::word).collect(Collectors.joining("，"));
         }
         return WORDS.getOrDefault(value, value);
     }

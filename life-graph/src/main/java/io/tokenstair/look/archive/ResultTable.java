@@ -87,9 +87,14 @@ public final class ResultTable<R extends Record> {
 
     /** The record of the current row of a result whose columns begin with {@link #selectList}. */
     R row(ResultSet result) throws SQLException {
+        return row(result, 0);
+    }
+
+    /** The same, of columns that begin after so many others. */
+    R row(ResultSet result, int after) throws SQLException {
         @Nullable Object[] values = new @Nullable Object[columns.size()];
         for (int position = 0; position < values.length; position++) {
-            Object value = result.getObject(position + 1);
+            Object value = result.getObject(after + position + 1);
             values[position] = value instanceof java.sql.Array array ? listOf(array) : value;
             if (value == null && columns.get(position).sqlType().endsWith("[]")) {
                 values[position] = List.of();

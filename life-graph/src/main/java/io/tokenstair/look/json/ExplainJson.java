@@ -2,6 +2,7 @@ package io.tokenstair.look.json;
 
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.look.slo.SloBreach;
 import io.tokenstair.narrative.Language;
 import java.io.IOException;
 import java.util.List;
@@ -12,8 +13,14 @@ public final class ExplainJson {
 
     /** Begins a sequence's object, with its fields up to {@code tokens}, whose elements follow. */
     public static void begin(JsonWriter json, RequestAnalysis request) throws IOException {
+        begin(json, request, List.of());
+    }
+
+    /** The same, with the time to its first token where that is beyond a limit. */
+    public static void begin(JsonWriter json, RequestAnalysis request, List<SloBreach> breaches) throws IOException {
         json.beginObject();
         fields(json, request);
+        breaches(json, breaches);
         json.beginArray("tokens");
     }
 
@@ -52,10 +59,25 @@ public final class ExplainJson {
         json.number("usageTokens", request.usageTokens());
     }
 
-    /** Writes one token as an object. */
-    public static void token(JsonWriter json, TokenAnalysis token, Language language) throws IOException {
+    private static void breaches(JsonWriter json, List<SloBreach> breaches) throws IOException {
+        if (breaches.isEmpty()) {
+            return;
+        }
+        json.beginArray("sloBreaches");
+        for (SloBreach breach : breaches) {
+            json.beginObject();
+            FindingJson.sloFields(json, breach);
+            json.endObject();
+        }
+        json.endArray();
+    }
+
+    /** Writes one token as an object, with its gap where that is beyond a limit. */
+    public static void token(JsonWriter json, TokenAnalysis token, Language language, List<SloBreach> breaches)
+            throws IOException {
         json.beginObject();
         tokenFields(json, token, language);
+        breaches(json, breaches);
         json.endObject();
     }
 

@@ -1,7 +1,11 @@
 package io.tokenstair.look.json;
 
 import io.tokenstair.archive.result.Finding;
+import io.tokenstair.look.slo.SloBreach;
+import io.tokenstair.narrative.Language;
+import io.tokenstair.narrative.Phrase;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /** The JSON form of a finding. */
 public final class FindingJson {
@@ -9,11 +13,17 @@ public final class FindingJson {
 
     /** Writes one finding as an object. */
     public static void write(JsonWriter json, Finding finding) throws IOException {
+        write(json, finding, null, Language.EN);
+    }
+
+    /** Writes one finding as an object, its narrative in a language; with what is beyond a limit where it is a breach. */
+    public static void write(JsonWriter json, Finding finding, @Nullable SloBreach breach, Language language)
+            throws IOException {
         json.beginObject();
         json.text("findingId", finding.findingId());
         json.text("rule", finding.rule());
         json.number("ruleRevision", finding.ruleRevision());
-        json.text("cause", finding.cause());
+        json.text("cause", finding.cause().isEmpty() ? null : finding.cause());
         json.text("severity", finding.severity());
         json.beginObject("key");
         json.text("engineId", finding.engineId());
@@ -42,8 +52,21 @@ public final class FindingJson {
             json.endObject();
         }
         json.endArray();
-        json.text("narrative", finding.narrative());
+        json.text("narrative", Phrase.narrative(language, finding.narrative()));
         json.number("sigmaNanos", finding.sigmaNanos());
+        if (breach != null) {
+            json.beginObject("slo");
+            sloFields(json, breach);
+            json.endObject();
+        }
         json.endObject();
+    }
+
+    /** Writes what is beyond a limit into the open object. */
+    static void sloFields(JsonWriter json, SloBreach breach) throws IOException {
+        json.text("measure", breach.slo());
+        json.number("limitNanos", breach.limitNanos());
+        json.number("measuredNanos", breach.measuredNanos());
+        json.text("basis", breach.basis());
     }
 }

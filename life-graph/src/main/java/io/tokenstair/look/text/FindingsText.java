@@ -6,9 +6,12 @@ import io.tokenstair.archive.result.Remark;
 import io.tokenstair.cause.Severity;
 import io.tokenstair.look.archive.ArchiveSummary;
 import io.tokenstair.look.json.EvidenceSentence;
+import io.tokenstair.look.slo.SloBreach;
+import io.tokenstair.look.slo.SloBreaches;
+import io.tokenstair.narrative.Language;
+import io.tokenstair.narrative.Phrase;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -62,15 +65,32 @@ public final class FindingsText {
         }
     }
 
-    /** Writes one finding: a line that tells it apart, then what it says; of one that is only worth knowing, its first sentence. */
-    public static void finding(Terminal terminal, Finding finding) throws IOException {
+    /** Writes how often limits were broken. */
+    public static void tallies(Terminal terminal, List<SloBreaches.Tally> tallies) throws IOException {
+        List<String> told = new ArrayList<>();
+        for (SloBreaches.Tally tally : tallies) {
+            told.add(tally.slo() + " " + Quantity.milliseconds(tally.limitNanos()) + ": "
+                    + (tally.beyond() == 0 ? "none" : Quantity.count(tally.beyond())) + " of "
+                    + Quantity.count(tally.known()) + " beyond");
+        }
+        row(terminal, "limits", String.join(", ", told));
+    }
+
+    /**
+     * Writes one finding: a line that tells it apart, then what it says, in a language; of one that is only worth knowing, its first
+     * sentence.
+     */
+    public static void finding(Terminal terminal, Finding finding, @Nullable SloBreach breach, Language language)
+            throws IOException {
         boolean brief = finding.severity().equals(Severity.INFO.severityName());
-        List<String> sentences = sentences(finding.narrative());
+        List<String> sentences = Phrase.sentences(finding.narrative()).stream()
+                .map(sentence -> Phrase.in(language, sentence))
+                .toList();
         if (!brief) {
             terminal.line();
         }
         terminal.line(severityLabel(terminal, finding.severity())
-                + terminal.styled(Terminal.Style.BOLD, Terminal.left(Terminal.safe(finding.cause()), CAUSE_WIDTH))
+                + terminal.styled(Terminal.Style.BOLD, Terminal.left(Terminal.safe(causeName(finding)), CAUSE_WIDTH))
                 + " " + Terminal.left(terminal.fit(subject(finding), SUBJECT_WIDTH), SUBJECT_WIDTH)
                 + "  " + tokens(finding));
         if (brief) {
@@ -84,6 +104,9 @@ public final class FindingsText {
                 ? finding.confidence()
                 : finding.confidence() + ": " + finding.confidenceWhy();
         indented(terminal, Quantity.stamp(finding.fromEpochNanos()) + ", " + certainty);
+        if (breach != null) {
+            indented(terminal, beyond(breach));
+        }
         if (finding.culpritRequestId() != null) {
             indented(terminal, "culprit " + finding.culpritRequestId());
         }
@@ -114,11 +137,14 @@ public final class FindingsText {
         indented(terminal, remark.confidence() + ": " + remark.confidenceWhy());
     }
 
-    /** The sentences of a narrative: each ends in the event ids it cites. */
-    private static List<String> sentences(String narrative) {
-        return Arrays.stream(narrative.strip().split("(?<=\\])\\s+(?=[^\\[\\s])"))
-                .filter(sentence -> !sentence.isBlank())
-                .toList();
+    private static String causeName(Finding finding) {
+        return finding.cause().isEmpty() ? "no cause" : finding.cause();
+    }
+
+    /** What is beyond which limit. */
+    static String beyond(SloBreach breach) {
+        return "limit " + breach.slo() + " " + Quantity.milliseconds(breach.limitNanos()) + ", took "
+                + Quantity.milliseconds(breach.measuredNanos()) + " (" + breach.basis() + ")";
     }
 
     /** A severity as a label of fixed width. */

@@ -2,6 +2,7 @@ package io.tokenstair.look.text;
 
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.look.slo.SloBreach;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -13,6 +14,7 @@ import java.util.PriorityQueue;
  * the slow ones with the largest excess are kept.
  */
 public final class RequestText {
+    private static final int SHOWN_BREACHES = 5;
     private static final int SHOWN_TOKENS = 30;
     private static final int STATE_WIDTH = 11;
     private static final int CAUSE_WIDTH = 27;
@@ -30,6 +32,8 @@ public final class RequestText {
     private long largestGapNanos = -1;
     private int largestGapToken;
     private boolean unknownGap;
+    private long beyond;
+    private final List<String> shownBreaches = new ArrayList<>();
 
     /** A sequence whose tokens follow. */
     public RequestText(Terminal terminal, RequestAnalysis request) {
@@ -66,6 +70,18 @@ public final class RequestText {
         }
     }
 
+    /** Adds what of it is beyond a limit. */
+    public void beyond(SloBreach breach) {
+        beyond++;
+        if (shownBreaches.size() < SHOWN_BREACHES) {
+            Integer index = breach.finding().firstTokenIndex();
+            shownBreaches.add(
+                    breach.slo().equals("ttft")
+                            ? "TTFT " + Quantity.milliseconds(breach.measuredNanos())
+                            : "token " + index + " " + Quantity.milliseconds(breach.measuredNanos()));
+        }
+    }
+
     private static long lossNanos(TokenAnalysis token) {
         if (token.excessNanos() != null) {
             return token.excessNanos();
@@ -95,6 +111,10 @@ public final class RequestText {
         terminal.line(String.join("   ", facts));
         if (!request.requestCauses().isEmpty()) {
             terminal.line("causes of the request: " + Terminal.safe(String.join(", ", request.requestCauses())));
+        }
+        if (beyond > 0) {
+            String more = beyond > shownBreaches.size() ? ", " + (beyond - shownBreaches.size()) + " more" : "";
+            terminal.line("beyond the limits: " + String.join(", ", shownBreaches) + more);
         }
         if (!request.missingLayers().isEmpty()) {
             terminal.line("missing layers: " + Terminal.safe(String.join(", ", request.missingLayers())));

@@ -5,6 +5,7 @@ import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.look.json.EvidenceSentence;
 import io.tokenstair.look.json.ExplainJson;
 import io.tokenstair.look.json.TokenParts;
+import io.tokenstair.look.slo.SloBreach;
 import io.tokenstair.narrative.Language;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -15,7 +16,12 @@ public final class TokenText {
     private TokenText() {}
 
     /** Writes the token. */
-    public static void write(Terminal terminal, RequestAnalysis request, TokenAnalysis token, Language language)
+    public static void write(
+            Terminal terminal,
+            RequestAnalysis request,
+            TokenAnalysis token,
+            Language language,
+            List<SloBreach> breaches)
             throws IOException {
         RequestText.title(terminal, request);
         List<String> place = new ArrayList<>();
@@ -39,6 +45,9 @@ public final class TokenText {
         }
         terminal.line();
         verdict(terminal, token);
+        for (SloBreach breach : breaches) {
+            terminal.line(FindingsText.beyond(breach));
+        }
         terminal.line();
         gap(terminal, token);
         if (!token.chain().isEmpty()) {

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.look.slo;
+
+import org.jspecify.annotations.NullMarked;
