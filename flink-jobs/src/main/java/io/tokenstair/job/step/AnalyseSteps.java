@@ -6,7 +6,20 @@ import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.clock.ClockGraph;
+import io.tokenstair.event.EngineConfigured;
+import io.tokenstair.event.Event;
+import io.tokenstair.event.KvBlocksEvicted;
+import io.tokenstair.event.KvBlocksStored;
+import io.tokenstair.event.KvLookup;
+import io.tokenstair.event.KvTransferred;
 import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.MetricSampled;
+import io.tokenstair.event.RequestFinished;
+import io.tokenstair.event.RequestPreempted;
+import io.tokenstair.event.RequestQueued;
+import io.tokenstair.event.ShapeCompiled;
+import io.tokenstair.event.ShardLoaded;
+import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.clock.ClockBroadcast;
@@ -21,20 +34,31 @@ import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.job.type.ZeroPackedSerializer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.MapState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.streaming.api.functions.co.KeyedBroadcastProcessFunction;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the {@link EngineTimeline} of each engine over its events in total order: events are buffered, sorted and drained up to the
  * watermark. In batch the input is sorted by event time already, so that what is older than the event at hand is complete and
  * nothing but one millisecond is buffered.
  *
- * <p>State per engine: its buffer and its {@link EngineState}; an engine is never forgotten, its open sequences are when they end.
+ * <p>Each data-parallel rank of an engine is a scheduler of its own, with a timeline of its own. What names no rank is told to all that are
+ * known by then.
+ *
+ * <p>State per engine: its buffer and an {@link EngineState} per rank; an engine is never forgotten, its open sequences are when they end.
  */
 public final class AnalyseSteps
         extends KeyedBroadcastProcessFunction<String, EngineRecord, PublishedSegment, RequestInput> {
@@ -76,6 +100,7 @@ public final class AnalyseSteps
     private final boolean sortedInput;
     private transient ValueState<EngineBuffer> bufferState;
     private transient ValueState<EngineState> engineState;
+    private transient MapState<Integer, EngineState> furtherRanks;
     private transient PaneCounter counter;
     private transient ClockBroadcast clocks;
 
@@ -97,6 +122,12 @@ public final class AnalyseSteps
         engineState = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>(
                         "engine",
+                        new ZeroPackedSerializer<>(
+                                getRuntimeContext().createSerializer(TypeInformation.of(EngineState.class)))));
+        furtherRanks = getRuntimeContext()
+                .getMapState(new MapStateDescriptor<>(
+                        "ranks",
+                        IntSerializer.INSTANCE,
                         new ZeroPackedSerializer<>(
                                 getRuntimeContext().createSerializer(TypeInformation.of(EngineState.class)))));
     }
@@ -162,17 +193,23 @@ public final class AnalyseSteps
         long complete = context.timerService().currentWatermark();
         boolean end = complete == Long.MAX_VALUE;
         buffer.timerMillis = Long.MIN_VALUE;
-        EngineState engine = drain(context.getCurrentKey(), buffer, complete, context, out);
-        if (end) {
-            timeline(engine, context, out).finish();
+        SortedMap<Integer, EngineState> ranks = drain(context.getCurrentKey(), buffer, complete, context, out);
+        for (EngineState rank : ranks.values()) {
+            EngineTimeline timeline = timeline(rank, context, out);
+            if (end) {
+                timeline.finish();
+            } else {
+                timeline.advance(complete);
+            }
             counter.ship();
+        }
+        if (end) {
             bufferState.clear();
             engineState.clear();
+            furtherRanks.clear();
             return;
         }
-        timeline(engine, context, out).advance(complete);
-        counter.ship();
-        engineState.update(engine);
+        keep(ranks);
         if (!buffer.records.isEmpty()) {
             long earliest = Long.MAX_VALUE;
             for (EngineRecord record : buffer.records) {
@@ -181,30 +218,91 @@ public final class AnalyseSteps
             if (earliest != Long.MAX_VALUE) {
                 arm(buffer, earliest, context);
             }
-        } else if (!engine.waitingEvents.isEmpty() || !engine.openBatches.isEmpty()) {
-            arm(buffer, complete, context);
-        } else if (engine.statistics.openUntilMillis() != Long.MAX_VALUE) {
-            arm(buffer, engine.statistics.openUntilMillis(), context);
+        } else {
+            long next = Long.MAX_VALUE;
+            for (EngineState rank : ranks.values()) {
+                boolean waits = !rank.waitingEvents.isEmpty() || !rank.openBatches.isEmpty();
+                next = Math.min(next, waits ? complete : rank.statistics.openUntilMillis());
+            }
+            if (next != Long.MAX_VALUE) {
+                arm(buffer, next, context);
+            }
         }
         bufferState.update(buffer);
     }
 
-    /** Feeds everything up to an event time, in total order, and returns the engine's state. */
-    private EngineState drain(
-            String engineId, EngineBuffer buffer, long complete, ReadOnlyContext context, Collector<RequestInput> out)
-            throws Exception {
+    /** The states of an engine's ranks. */
+    private SortedMap<Integer, EngineState> ranks(String engineId) throws Exception {
+        SortedMap<Integer, EngineState> ranks = new TreeMap<>();
         EngineState engine = engineState.value();
         if (engine == null) {
             engine = new EngineState();
             engine.engineId = engineId;
         }
+        ranks.put(0, engine);
+        if (engine.severalRanks) {
+            for (Map.Entry<Integer, EngineState> entry : furtherRanks.entries()) {
+                ranks.put(entry.getKey(), entry.getValue());
+            }
+        }
+        return ranks;
+    }
+
+    private void keep(SortedMap<Integer, EngineState> ranks) throws Exception {
+        for (Map.Entry<Integer, EngineState> entry : ranks.entrySet()) {
+            if (entry.getKey() == 0) {
+                engineState.update(entry.getValue());
+            } else {
+                furtherRanks.put(entry.getKey(), entry.getValue());
+            }
+        }
+    }
+
+    /** The rank that an event is of; null where it is of the whole engine. */
+    private static @Nullable Integer rankOf(Event event) {
+        if (event instanceof StepCompleted step) {
+            return step.dpRank();
+        } else if (event instanceof RequestQueued queued) {
+            return queued.dpRank();
+        } else if (event instanceof RequestPreempted preempted) {
+            return preempted.dpRank();
+        } else if (event instanceof RequestFinished finished) {
+            return finished.dpRank();
+        } else if (event instanceof KvBlocksStored stored) {
+            return stored.dpRank();
+        } else if (event instanceof KvBlocksEvicted evicted) {
+            return evicted.dpRank();
+        } else if (event instanceof KvLookup lookup) {
+            return lookup.dpRank();
+        } else if (event instanceof KvTransferred transferred) {
+            return transferred.dpRank();
+        } else if (event instanceof EngineConfigured configured) {
+            return configured.dpRank();
+        } else if (event instanceof ShapeCompiled compiled) {
+            return compiled.dpRank();
+        } else if (event instanceof ShardLoaded || event instanceof MetricSampled) {
+            // Starts and counters are told of the engine once.
+            return 0;
+        }
+        return null;
+    }
+
+    /** Feeds everything up to an event time, in total order, and returns the states of the engine's ranks. */
+    private SortedMap<Integer, EngineState> drain(
+            String engineId, EngineBuffer buffer, long complete, ReadOnlyContext context, Collector<RequestInput> out)
+            throws Exception {
+        SortedMap<Integer, EngineState> ranks = ranks(engineId);
         List<EngineRecord> due = new ArrayList<>();
         List<EngineRecord> later = new ArrayList<>();
         for (EngineRecord record : buffer.records) {
             (record.coarseEpochMillis <= complete ? due : later).add(record);
         }
         due.sort(EngineRecord.ORDER);
-        EngineTimeline timeline = timeline(engine, context, out);
+        Map<Integer, EngineTimeline> timelines = new TreeMap<>();
+        for (Map.Entry<Integer, EngineState> entry : ranks.entrySet()) {
+            timelines.put(entry.getKey(), timeline(entry.getValue(), context, out));
+        }
+        EngineTimeline first = Objects.requireNonNull(timelines.get(0));
         EngineRecord before = null;
         for (EngineRecord record : due) {
             if (before != null && EngineRecord.ORDER.compare(before, record) == 0) {
@@ -213,7 +311,22 @@ public final class AnalyseSteps
             }
             before = record;
             try {
-                timeline.accept(EventCodec.decode(record.bytes), record.bytes);
+                LoggedEvent logged = EventCodec.decode(record.bytes);
+                Integer rank = rankOf(logged.event());
+                if (rank == null) {
+                    for (EngineTimeline timeline : timelines.values()) {
+                        timeline.accept(logged, record.bytes);
+                    }
+                } else if (rank == 0) {
+                    first.accept(logged, record.bytes);
+                } else {
+                    EngineTimeline timeline = timelines.get(rank);
+                    if (timeline == null) {
+                        timeline = timeline(further(ranks, rank), context, out);
+                        timelines.put(rank, timeline);
+                    }
+                    timeline.accept(logged, record.bytes);
+                }
             } catch (WireException e) {
                 // Nobody decoded it before: it is no event, and without an archive there is no row of rejected ones to
                 // write.
@@ -222,8 +335,17 @@ public final class AnalyseSteps
         }
         buffer.records = later;
         counter.ship();
-        engineState.update(engine);
-        return engine;
+        keep(ranks);
+        return ranks;
+    }
+
+    private static EngineState further(SortedMap<Integer, EngineState> ranks, int rank) {
+        EngineState engine = Objects.requireNonNull(ranks.get(0));
+        engine.severalRanks = true;
+        EngineState further = new EngineState();
+        further.engineId = engine.engineId;
+        ranks.put(rank, further);
+        return further;
     }
 
     private EngineTimeline timeline(EngineState engine, ReadOnlyContext context, Collector<RequestInput> out)

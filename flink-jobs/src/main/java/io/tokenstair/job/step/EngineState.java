@@ -28,6 +28,9 @@ public class EngineState {
     private static final int DECODED_EVENTS = 1_024;
 
     public String engineId = "";
+    /** True, on rank 0, once another data-parallel rank of the engine has spoken. */
+    public boolean severalRanks;
+
     public String clockId = "";
     public String handleSpace = "";
     public String hostSpace = "";
