@@ -186,16 +186,6 @@ public enum Phrase {
     SHARD_SIZE("It has {0} bytes.", "它有 {0} 字节。"),
     SHARD_TO("It went to {0}.", "它被载入 {0}。"),
     SHARD_OVER("It went over {0}.", "它经由 {0}。"),
-    PAUSED_REQUESTS(
-            "Consistent with too little KV space: paused requests observed in {0} of {1} scrapes, {2} at most.",
-            "与 KV 空间不足相符：{1} 次抓取中有 {0} 次观察到被暂停的请求，最多 {2} 个。"),
-    PREEMPTIONS_COUNTED("Consistent with too little KV space: {0} counted.", "与 KV 空间不足相符：计数到 {0}。"),
-    POOL_WAS_FULL(
-            "Consistent with too little KV space: at least {0} % of the KV pool in use while requests waited and {1} to {2} ran, in {3} of {4} scrapes.",
-            "与 KV 空间不足相符：{4} 次抓取中有 {3} 次，请求在等待、{1} 至 {2} 个在运行，而 KV 池至少已用 {0} %。"),
-    RUNNING_TURNED(
-            "Consistent with a swinging batch: the number of running sequences turned {0} times in {1} scrapes, between {2} and {3}.",
-            "与批次摆动相符：运行中的序列数在 {1} 次抓取中转向 {0} 次，在 {2} 与 {3} 之间。"),
     STEPS_ROSE(
             "The time of the engine's steps rose in {0} lasting levels beyond what the model expects of their batch, context and prompts.",
             "引擎的步时间出现 {0} 级持续的台阶，超出模型按批次、上下文和 prompt 的预期。"),

@@ -7,6 +7,8 @@ import io.tokenstair.cause.Severity;
 import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.job.finding.Findings;
 import io.tokenstair.narrative.Milliseconds;
+import io.tokenstair.narrative.Phrase;
+import io.tokenstair.narrative.Tale;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -76,6 +78,7 @@ public final class EngineFindings {
         byTokens(watch.driver, Cause.DRIVER_ERROR, step);
         byTokens(watch.thermal, Cause.THERMAL_CLOCK, step);
         fallback(step);
+        kernels(step);
         storm(step);
         count(watch.pressure, step, Cause.PREEMPTION, Cause.RECOMPUTE, Cause.KV_PRESSURE);
         oscillation(step, usualSequences);
@@ -100,6 +103,9 @@ public final class EngineFindings {
         }
         if (isOver(watch.fallback, nanos, end)) {
             tellFallback(largestGraph);
+        }
+        if (isOver(watch.kernels, nanos, end)) {
+            tellKernels();
         }
         if (isOver(watch.storm, nanos, end)) {
             tellStorm();
@@ -155,8 +161,7 @@ public final class EngineFindings {
                 episode,
                 episode.established ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH,
                 "the driver's error code on records over the steps",
-                "The driver returned errors in " + times(episode.count, "step") + " that " + span(episode)
-                        + ", and the engine went on.");
+                new Tale().say(Phrase.DRIVER_ERRORS.say(times(episode.count, "step"), span(episode)), episode.evidence));
         watch.driver = new Episode();
     }
 
@@ -170,8 +175,13 @@ public final class EngineFindings {
                 episode.established
                         ? "all kernels took longer as the sampled clock was lower"
                         : "steps took longer as the sampled clock was lower",
-                "The clock" + (episode.culprit == null ? "" : " of " + episode.culprit) + " was lower than usual, and "
-                        + times(episode.count, "step") + " " + span(episode) + " took longer in proportion.");
+                new Tale()
+                        .say(
+                                episode.culprit == null
+                                        ? Phrase.CLOCK_WAS_LOWER.say(times(episode.count, "step"), span(episode))
+                                        : Phrase.CLOCK_WAS_LOWER_ON.say(
+                                                episode.culprit, times(episode.count, "step"), span(episode)),
+                                episode.evidence));
         watch.thermal = new Episode();
     }
 
@@ -220,21 +230,45 @@ public final class EngineFindings {
             return;
         }
         boolean periodic = episode.mostApartNanos <= episode.leastApartNanos + episode.leastApartNanos / 2;
-        String apart = periodic
-                ? ", about every " + seconds(episode.mostApartNanos / 2 + episode.leastApartNanos / 2)
-                : ", " + seconds(episode.leastApartNanos) + " to " + seconds(episode.mostApartNanos) + " apart";
+        String process = episode.culprit == null ? "of the engine" : episode.culprit;
+        String least = Milliseconds.text(episode.leastNanos);
+        String most = Milliseconds.text(episode.mostNanos);
+        String growing = episode.growing ? ", each time for longer" : "";
+        Tale tale = new Tale()
+                .say(
+                        periodic
+                                ? Phrase.PAUSED_PERIODICALLY.say(
+                                        process,
+                                        episode.count,
+                                        span(episode),
+                                        seconds(episode.mostApartNanos / 2 + episode.leastApartNanos / 2),
+                                        least,
+                                        most,
+                                        growing)
+                                : Phrase.PAUSED_APART.say(
+                                        process,
+                                        episode.count,
+                                        span(episode),
+                                        seconds(episode.leastApartNanos),
+                                        seconds(episode.mostApartNanos),
+                                        least,
+                                        most,
+                                        growing),
+                        episode.evidence);
+        tale.say(
+                episode.recordedCause ? Phrase.RECORDED_AS.say(episode.what) : Phrase.NO_RECORD_SAYS_WHY.say(),
+                lastOf(episode));
         tell(
                 "host-pauses",
                 Cause.HOST_PAUSE,
                 episode,
                 Confidence.ESTABLISHED,
                 "pause or core records over each of them",
-                "The process " + (episode.culprit == null ? "of the engine" : episode.culprit) + " stood still "
-                        + episode.count + " times " + span(episode) + apart + ", for "
-                        + Milliseconds.text(episode.leastNanos)
-                        + " to " + Milliseconds.text(episode.mostNanos) + " each"
-                        + (episode.growing ? ", each time for longer" : "")
-                        + (episode.recordedCause ? "; recorded as " + episode.what : "; no record says why") + ".");
+                tale);
+    }
+
+    private static String lastOf(Episode episode) {
+        return episode.evidence.isEmpty() ? "" : episode.evidence.get(episode.evidence.size() - 1);
     }
 
     // ---- graphs
@@ -302,32 +336,81 @@ public final class EngineFindings {
         String sequences = watch.leastEagerSequences == watch.mostEagerSequences
                 ? watch.leastEagerSequences + " sequences"
                 : watch.leastEagerSequences + " to " + watch.mostEagerSequences + " sequences";
-        String captured = largestGraph == null ? "" : ", the largest captured size is " + largestGraph;
-        String compare = String.format(
-                Locale.ROOT,
-                "a step took %s instead of %s (x%.1f)",
-                Milliseconds.text(eagerNanos),
-                Milliseconds.text(usual),
-                (double) eagerNanos / Math.max(1, usual));
-        String told = episode.count == 1
-                ? "From step " + episode.fromStep + " on, with " + sequences + captured
-                        + ", decode steps ran eagerly instead of by a graph: " + compare + ". "
-                        + (stillEager
-                                ? "After " + times(episode.sumA, "step") + " it had not returned to its graphs."
-                                : "It returned to its graphs at step " + episode.toStep + ", after "
-                                        + times(episode.sumA, "step") + ".")
-                : times(episode.sumA, "decode step") + " in " + episode.count + " runs, with " + sequences + captured
-                        + ", ran eagerly instead of by a graph: " + compare
-                        + (stillEager
-                                ? ". After the last of them it had not returned to its graphs."
-                                : ", and it returned to its graphs each time.");
+        String took = Milliseconds.text(eagerNanos);
+        String instead = Milliseconds.text(usual);
+        String times = String.format(Locale.ROOT, "%.1f", (double) eagerNanos / Math.max(1, usual));
+        String last = lastOf(episode);
+        Tale tale = new Tale()
+                .say(
+                        episode.count == 1
+                                ? Phrase.RAN_EAGERLY.say(episode.fromStep, sequences, took, instead, times)
+                                : Phrase.RAN_EAGERLY_IN_RUNS.say(
+                                        times(episode.sumA, "decode step"),
+                                        episode.count,
+                                        sequences,
+                                        took,
+                                        instead,
+                                        times),
+                        episode.evidence);
+        if (largestGraph != null) {
+            tale.say(Phrase.LARGEST_CAPTURED.say(largestGraph), last);
+        }
+        String steps = times(episode.sumA, "step");
+        if (episode.count == 1) {
+            tale.say(
+                    stillEager ? Phrase.NOT_RETURNED.say(steps) : Phrase.RETURNED.say(episode.toStep, steps), last);
+        } else {
+            tale.say((stillEager ? Phrase.LAST_NOT_RETURNED : Phrase.RETURNED_EACH_TIME).say(), last);
+        }
         tell(
                 "kernel-fallback",
                 Cause.KERNEL_FALLBACK,
                 episode,
                 Confidence.ESTABLISHED,
                 "graph mode of the steps",
-                told);
+                tale);
+    }
+
+    // ---- kernels
+
+    /** Steps that ran other kernels than usual, where the graph mode does not say it already. */
+    private void kernels(EngineStep step) {
+        Episode episode = watch.kernels;
+        if (step.otherKernelNanos > 0) {
+            if (!episode.open) {
+                episode.begin(step.previousNanos, step.stepId);
+                watch.otherKernel = step.otherKernel;
+                watch.usualKernel = step.usualKernel;
+            }
+            episode.count++;
+            episode.sumA += step.otherKernelNanos;
+            episode.reach(step.endNanos, step.stepId);
+            episode.cite(step.otherKernelEventId);
+            count(episode, step, Cause.KERNEL_FALLBACK);
+        }
+    }
+
+    private void tellKernels() {
+        Episode episode = watch.kernels;
+        watch.kernels = new Episode();
+        if (episode.count < EAGER_STEPS && episode.slowTokens == 0) {
+            return;
+        }
+        tell(
+                "kernel-variant",
+                Cause.KERNEL_FALLBACK,
+                episode,
+                Confidence.ESTABLISHED,
+                "kernel records of the steps against those of the same shapes before",
+                new Tale()
+                        .say(
+                                Phrase.OTHER_KERNELS_RAN.say(
+                                        episode.fromStep,
+                                        watch.otherKernel,
+                                        watch.usualKernel,
+                                        times(episode.count, "step"),
+                                        Milliseconds.text(episode.sumA / episode.count)),
+                                episode.evidence));
     }
 
     // ---- preemptions
@@ -378,13 +461,19 @@ public final class EngineFindings {
                 proven
                         ? "records of preemptions or evictions whose blocks were needed again"
                         : "evicted blocks were needed again; how full the pool was is not recorded",
-                "KV blocks were taken that were needed again: "
-                        + (episode.sumA > 0 ? times(episode.sumA, "preemption") : "")
-                        + (episode.sumA > 0 && episode.sumB > 0 ? " and " : "")
-                        + (episode.sumB > 0 ? times(episode.sumB, "prefix") + " computed again after eviction" : "")
-                        + " "
-                        + span(episode) + ".");
+                new Tale().say(taken(episode), episode.evidence));
         watch.pressure = new Episode();
+    }
+
+    private static String taken(Episode episode) {
+        String preemptions = times(episode.sumA, "preemption");
+        String prefixes = times(episode.sumB, "prefix");
+        if (episode.sumB == 0) {
+            return Phrase.TAKEN_PREEMPTIONS.say(preemptions, span(episode));
+        }
+        return episode.sumA == 0
+                ? Phrase.TAKEN_PREFIXES.say(prefixes, span(episode))
+                : Phrase.TAKEN_BOTH.say(preemptions, prefixes, span(episode));
     }
 
     private void storm(EngineStep step) {
@@ -440,14 +529,15 @@ public final class EngineFindings {
                 episode,
                 Confidence.ESTABLISHED,
                 "preemption records and recomputed tokens of the steps",
-                String.format(
-                        Locale.ROOT,
-                        "Of the %d tokens computed %s, %d (%d %%) had been computed before, after %d preemptions.",
-                        episode.sumB,
-                        span(episode),
-                        episode.sumA,
-                        100 * episode.sumA / Math.max(1, episode.sumB),
-                        episode.count));
+                new Tale()
+                        .say(
+                                Phrase.COMPUTED_BEFORE.say(
+                                        episode.sumB,
+                                        span(episode),
+                                        episode.sumA,
+                                        100 * episode.sumA / Math.max(1, episode.sumB),
+                                        times(episode.count, "preemption")),
+                                episode.evidence));
     }
 
     // ---- the batch
@@ -496,22 +586,26 @@ public final class EngineFindings {
                 episode,
                 Confidence.ESTABLISHED,
                 "batch and step time of the steps, moving together",
-                String.format(
-                        Locale.ROOT,
-                        "The batch turned %d times %s, between %.0f and %.0f sequences, and step time with it: from about"
-                                + " %.1f to %.1f ms (r %.2f).",
-                        episode.count,
-                        span(episode),
-                        lowest,
-                        highest,
-                        StrictMath.max(0, meanY + slope * (lowest - meanX)) / 1e3,
-                        (meanY + slope * (highest - meanX)) / 1e3,
-                        correlation));
+                new Tale()
+                        .say(
+                                Phrase.BATCH_TURNED.say(
+                                        episode.count,
+                                        span(episode),
+                                        StrictMath.round(lowest),
+                                        StrictMath.round(highest),
+                                        millis(StrictMath.max(0, meanY + slope * (lowest - meanX))),
+                                        millis(meanY + slope * (highest - meanX)),
+                                        String.format(Locale.ROOT, "%.2f", correlation)),
+                                episode.evidence));
+    }
+
+    private static String millis(double micros) {
+        return String.format(Locale.ROOT, "%.1f ms", micros / 1e3);
     }
 
     // ---- telling
 
-    private void tell(String rule, Cause cause, Episode episode, Confidence confidence, String why, String narrative) {
+    private void tell(String rule, Cause cause, Episode episode, Confidence confidence, String why, Tale tale) {
         AlignedStamp from = epoch.apply(episode.fromNanos);
         AlignedStamp to = epoch.apply(episode.toNanos);
         Severity severity =
@@ -528,7 +622,7 @@ public final class EngineFindings {
                 why,
                 episode.evidence,
                 List.of(),
-                narrative + (episode.evidence.isEmpty() ? "" : " [" + String.join(", ", episode.evidence) + "]")));
+                tale.text()));
     }
 
     static Finding finding(

@@ -26,6 +26,12 @@ public final class EngineStep {
     public long referenceNanos;
     /** Cause of a pause where a record says one; empty else. */
     public String pauseCause = "";
+    /** What other kernels than usual took longer in the step; 0 where the usual ones ran, or the graph mode says it already. */
+    public long otherKernelNanos;
+
+    public String otherKernel = "";
+    public String usualKernel = "";
+    public String otherKernelEventId = "";
     /** Who did it, of the last slow token of each cause. */
     private final @Nullable String[] culprit = new @Nullable String[CAUSES];
 

@@ -14,6 +14,9 @@ public class EngineWatch {
     public Episode driver = new Episode();
     public Episode thermal = new Episode();
     public Episode fallback = new Episode();
+    public Episode kernels = new Episode();
+    public String otherKernel = "";
+    public String usualKernel = "";
     public Episode storm = new Episode();
     public Episode pressure = new Episode();
     public Episode oscillation = new Episode();

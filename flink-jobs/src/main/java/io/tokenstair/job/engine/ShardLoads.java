@@ -7,6 +7,8 @@ import io.tokenstair.cause.Severity;
 import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.ShardLoaded;
+import io.tokenstair.narrative.Phrase;
+import io.tokenstair.narrative.Tale;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -145,9 +147,27 @@ public class ShardLoads {
         Long before = leastNanos.get(slowest.shard);
         AlignedStamp from = epoch.apply(fromNanos);
         AlignedStamp to = epoch.apply(toNanos);
-        String device = slowest.deviceId == null ? "" : " to " + slowest.deviceId;
-        String path = slowest.bindingPath == null ? "" : " over " + slowest.bindingPath;
-        String size = slowest.sizeBytes == null ? "" : " (" + slowest.sizeBytes + " bytes)";
+        String event = slowest.eventId;
+        Tale tale = new Tale()
+                .say(
+                        Phrase.LOADED_SLOWLY.say(
+                                shards.size(), EngineFindings.seconds(took), EngineFindings.seconds(usual)),
+                        event)
+                .say(
+                        Phrase.SLOWEST_SHARD.say(
+                                slowest.shard,
+                                EngineFindings.seconds(slowest.nanos),
+                                EngineFindings.seconds(before == null ? 0 : before)),
+                        event);
+        if (slowest.sizeBytes != null) {
+            tale.say(Phrase.SHARD_SIZE.say(slowest.sizeBytes), event);
+        }
+        if (slowest.deviceId != null) {
+            tale.say(Phrase.SHARD_TO.say(slowest.deviceId), event);
+        }
+        if (slowest.bindingPath != null) {
+            tale.say(Phrase.SHARD_OVER.say(slowest.bindingPath), event);
+        }
         output.accept(EngineFindings.finding(
                 "model-load-slow",
                 Cause.MODEL_LOAD_SLOW,
@@ -160,9 +180,6 @@ public class ShardLoads {
                 "shard records of this start and of earlier ones",
                 List.of(slowest.eventId),
                 List.of(),
-                "The start loaded its " + shards.size() + " shards in " + EngineFindings.seconds(took)
-                        + "; an earlier one took " + EngineFindings.seconds(usual) + ". Most of it is " + slowest.shard
-                        + size + device + path + ": " + EngineFindings.seconds(slowest.nanos) + " instead of "
-                        + EngineFindings.seconds(before == null ? 0 : before) + " [" + slowest.eventId + "]."));
+                tale.text()));
     }
 }

@@ -147,7 +147,7 @@ public class EngineEvidence {
             long stepId,
             long previousNanos,
             long endNanos,
-            long residentTokens,
+            StepWork work,
             long expectedNanos,
             long spreadNanos,
             ClockShift.Ways ways) {
@@ -156,14 +156,16 @@ public class EngineEvidence {
         }
         Evidence evidence = new Evidence();
         stalls.during(previousNanos, endNanos, ways, evidence);
-        kernels.during(stepId, previousNanos, endNanos, residentTokens, clocks, ways, evidence);
+        kernels.during(stepId, previousNanos, endNanos, work, clocks, ways, evidence);
         for (EvidenceKind kind : USUAL) {
             SortedWindow window = window(kind);
             long nanos = evidence.nanos(kind);
             evidence.lessUsual(kind, window.size() < KNOWN ? 0 : window.median());
             window.add(nanos);
         }
-        long ofKernels = evidence.nanos(EvidenceKind.KERNEL) + evidence.nanos(EvidenceKind.THERMAL);
+        long ofKernels = evidence.nanos(EvidenceKind.KERNEL)
+                + evidence.nanos(EvidenceKind.THERMAL)
+                + evidence.nanos(EvidenceKind.VARIANT);
         // A call that waited for slow kernels waited for them.
         evidence.lessUsual(EvidenceKind.SYNC, ofKernels);
         long beyond = endNanos - previousNanos - expectedNanos;

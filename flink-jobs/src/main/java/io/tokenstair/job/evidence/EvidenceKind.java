@@ -22,7 +22,9 @@ public enum EvidenceKind {
     /** The allocator counted a retry or a failure around the step; how long it took is not recorded. */
     ALLOCATION_COUNTED,
     /** Kernel records cover the step, and the device ran none of them for longer than usual. */
-    DEVICE_IDLE;
+    DEVICE_IDLE,
+    /** Other kernels than usual ran at this shape, and took longer. */
+    VARIANT;
 
     private static final EvidenceKind[] VALUES = values();
 

@@ -36,6 +36,9 @@ public class KernelRecords {
     /** A clock lower by less than this factor slows nothing. */
     static final double LOWER_CLOCK = 1.05;
 
+    /** Classes whose variants are compared; what else runs changes with every version of an engine. */
+    private static final List<String> VARIANT_CLASSES = List.of("attention", "gemm");
+
     private static final long ABSENT = Long.MIN_VALUE;
 
     /** One kernel at one shape. */
@@ -71,6 +74,7 @@ public class KernelRecords {
     public int count;
 
     public SortedWindow idleWindow = new SortedWindow(400);
+    public KernelVariants variants = new KernelVariants();
     public long droppedRecords;
 
     /** For Flink's serializer. */
@@ -194,13 +198,13 @@ public class KernelRecords {
      *
      * @param previousNanos where the step's interval begins
      * @param endNanos where it ends
-     * @param residentTokens context tokens that the step's attention reads
+     * @param work what the step computed
      */
     void during(
             long step,
             long previousNanos,
             long endNanos,
-            long residentTokens,
+            StepWork work,
             DeviceClocks clocks,
             ClockShift.Ways ways,
             Evidence evidence) {
@@ -211,6 +215,8 @@ public class KernelRecords {
         if (byDevice.isEmpty()) {
             return;
         }
+        long residentTokens = work.residentTokens();
+        variants(byDevice, work, evidence);
         DeviceSum worst = null;
         DeviceSum waiting = null;
         long busiest = 0;
@@ -258,6 +264,57 @@ public class KernelRecords {
         long usualIdle = idleWindow.size() < KNOWN ? idle : idleWindow.median();
         evidence.add(EvidenceKind.DEVICE_IDLE, idle - usualIdle, worst.longest.eventId, null, "");
         idleWindow.add(idle);
+    }
+
+    /** Looks for kernels that ran instead of the usual ones, on the device where they took longest. */
+    private void variants(Map<String, Map<Integer, Sum>> byDevice, StepWork work, Evidence evidence) {
+        for (String kernelClass : VARIANT_CLASSES) {
+            List<KernelVariants.Ran> longest = List.of();
+            long most = -1;
+            for (Map<Integer, Sum> sums : byDevice.values()) {
+                List<KernelVariants.Ran> ran = ran(sums, kernelClass);
+                long nanos = 0;
+                for (KernelVariants.Ran each : ran) {
+                    nanos += each.nanos();
+                }
+                if (nanos > most) {
+                    most = nanos;
+                    longest = ran;
+                }
+            }
+            boolean attention = kernelClass.equals("attention");
+            KernelVariants.Change change = variants.step(
+                    kernelClass + (attention ? work.attentionShape() : work.productShape()),
+                    longest,
+                    attention,
+                    work.residentTokens());
+            if (change != null) {
+                evidence.add(
+                        EvidenceKind.VARIANT,
+                        change.longerNanos(),
+                        change.eventId(),
+                        change.usualName(),
+                        change.name());
+            }
+        }
+    }
+
+    /** The kernels of a class on a device, same names together. */
+    private List<KernelVariants.Ran> ran(Map<Integer, Sum> sums, String kernelClass) {
+        Map<String, KernelVariants.Ran> byName = new TreeMap<>();
+        for (Sum sum : sums.values()) {
+            Kernel of = kernels.get(sum.kernel);
+            if (of.kernelClass.equals(kernelClass)) {
+                KernelVariants.Ran before = byName.get(of.name);
+                byName.put(
+                        of.name,
+                        new KernelVariants.Ran(
+                                of.name,
+                                sum.nanos + (before == null ? 0 : before.nanos()),
+                                before == null ? sum.eventId : before.eventId()));
+            }
+        }
+        return List.copyOf(byName.values());
     }
 
     private static @Nullable String device(String deviceId) {

@@ -32,6 +32,9 @@ public class EngineHistory {
 
     public List<Note> notes = new ArrayList<>();
     public String lastMode = "";
+    /** The last step that ran another kernel than usual. */
+    public long kernelChangedStep;
+
     public int swingLeast;
     public int swingMost;
     public long swingSinceStep;
@@ -61,13 +64,15 @@ public class EngineHistory {
             String requestId,
             long promptTokens,
             long residentTokens,
-            int blockTokens) {
+            int blockTokens,
+            long waitedNanos) {
         if (promptTokens >= JUMP_SHARE * residentTokens
                 && promptTokens >= (long) JUMP_BLOCKS * Math.max(1, blockTokens)) {
             Note note = add(NoteKind.CONTEXT_JUMPED, step, stampNanos, eventId);
             note.requestId = requestId;
             note.amount = promptTokens;
             note.otherAmount = residentTokens;
+            note.waitedNanos = waitedNanos;
         }
     }
 
@@ -99,6 +104,18 @@ public class EngineHistory {
             lastMode = mode;
         }
         swing(step, stampNanos, eventId, sequences);
+    }
+
+    /** Another kernel ran instead of the usual one; told where it begins. */
+    public void kernelChanged(long step, long stampNanos, String eventId, String usualName, String name) {
+        Note last = last(NoteKind.KERNEL_CHANGED);
+        boolean goesOn = last != null && last.mode.equals(name) && step - kernelChangedStep <= LOOK_BACK_STEPS;
+        kernelChangedStep = step;
+        if (!goesOn) {
+            Note note = add(NoteKind.KERNEL_CHANGED, step, stampNanos, eventId);
+            note.modeBefore = usualName;
+            note.mode = name;
+        }
     }
 
     private void swing(long step, long stampNanos, String eventId, int sequences) {
@@ -170,7 +187,7 @@ public class EngineHistory {
         return switch (note.kind()) {
             case PREEMPTED -> note.requestId.equals(culprit);
             case EVICTED -> note.amount >= BULK_BLOCKS && stepsBefore <= LOOK_BACK_STEPS;
-            case CONTEXT_JUMPED, FELL_BACK, BATCH_SWUNG -> stepsBefore <= LOOK_BACK_STEPS;
+            case CONTEXT_JUMPED, FELL_BACK, KERNEL_CHANGED, BATCH_SWUNG -> stepsBefore <= LOOK_BACK_STEPS;
         };
     }
 }

@@ -14,7 +14,12 @@ public class Note {
     public long amount;
 
     public long otherAmount;
+    /** Of a request that joined: how long it had been queued, where that is more than two usual steps; else 0. */
+    public long waitedNanos;
+
+    /** Graph modes or kernels, before and after. */
     public String modeBefore = "";
+
     public String mode = "";
 
     /** For Flink's serializer. */

@@ -6,9 +6,11 @@ import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.DeliveryPart;
 import io.tokenstair.cause.Severity;
 import io.tokenstair.job.finding.Findings;
+import io.tokenstair.narrative.Milliseconds;
+import io.tokenstair.narrative.Phrase;
+import io.tokenstair.narrative.Tale;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +39,7 @@ final class DeliveryFindings {
             if (grouped && group.cause.equals(Cause.GATEWAY_BUFFERING.name())) {
                 held = group;
             } else {
-                output.finding(finding(lifetime, sequence, index, missing, group, "late-delivery", headline(group)));
+                output.finding(finding(lifetime, sequence, index, missing, group, "late-delivery", headline(group).text()));
             }
         }
         if (grouped) {
@@ -67,31 +69,35 @@ final class DeliveryFindings {
         group.confidenceWhy = atGateway
                 ? "arrival at the gateway against its writes"
                 : "the engine's even cadence against chunks that came in groups";
-        String text = String.format(
-                Locale.ROOT,
-                "%d of %d chunks went out in %d group%s, the first of a group held up to %.1f ms for the last, while %s.",
-                meter.groupedChunks,
-                meter.chunks,
-                meter.groups,
-                meter.groups == 1 ? "" : "s",
-                meter.mostHeldNanos / 1e6,
-                atGateway ? "they reached the gateway one by one" : "the engine made them one by one");
+        Tale tale = new Tale()
+                .say(
+                        Phrase.WENT_OUT_IN_GROUPS.say(
+                                meter.groupedChunks,
+                                meter.chunks,
+                                meter.groups + (meter.groups == 1 ? " group" : " groups"),
+                                Milliseconds.text(meter.mostHeldNanos),
+                                atGateway ? "they reached the gateway one by one" : "the engine made them one by one"),
+                        group.evidence);
         if (!group.worstSentence.isEmpty()) {
-            text += " " + group.worstSentence;
+            tale.add(List.of(group.worstSentence));
         }
-        output.finding(finding(lifetime, sequence, index, missing, group, "gateway-buffering", text));
+        output.finding(finding(lifetime, sequence, index, missing, group, "gateway-buffering", tale.text()));
     }
 
-    private static String headline(LateGroup group) {
-        String which = group.tokens == 1
-                ? "Token " + group.firstTokenIndex + " was"
-                : group.tokens + " tokens from " + group.firstTokenIndex + " to " + group.lastTokenIndex + " were";
-        return String.format(
-                Locale.ROOT,
-                "%s delivered late, by %.1f ms at most. %s",
-                which,
-                group.mostLateNanos / 1e6,
-                group.worstSentence);
+    private static Tale headline(LateGroup group) {
+        String late = Milliseconds.text(group.mostLateNanos);
+        String sentence = group.tokens == 1
+                ? Phrase.DELIVERED_LATE.say(group.firstTokenIndex, late)
+                : Phrase.DELIVERED_LATE_SEVERAL.say(group.tokens, group.firstTokenIndex, group.lastTokenIndex, late);
+        return new Tale().say(sentence, Tale.idsOf(group.worstSentence)).add(List.of(group.worstSentence));
+    }
+
+    /** Who held what was delivered late: the client that did not read, or the gateway; neither says a name of its own. */
+    static @Nullable String culprit(@Nullable String deliveryCause) {
+        if (Cause.CLIENT_SLOW.name().equals(deliveryCause)) {
+            return LifetimeState.CLIENT;
+        }
+        return Cause.GATEWAY_BUFFERING.name().equals(deliveryCause) ? "gateway" : null;
     }
 
     private Finding finding(
@@ -126,7 +132,7 @@ final class DeliveryFindings {
                 group.boundNanos,
                 group.firstTokenIndex,
                 group.lastTokenIndex,
-                null,
+                culprit(group.cause),
                 group.confidence,
                 group.confidenceWhy,
                 List.copyOf(group.evidence),

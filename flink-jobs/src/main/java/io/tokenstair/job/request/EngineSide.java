@@ -28,6 +28,7 @@ final class EngineSide {
     private final Delivery delivery;
     private final TokenRows rows;
     private final Plain plain = new Plain();
+    private @Nullable TokenBatch current;
 
     EngineSide(String requestId, RequestOutput output, Delivery delivery, TokenRows rows) {
         this.rows = rows;
@@ -187,6 +188,7 @@ final class EngineSide {
         }
         sequence.engineClockId = batch.clockId;
         sequence.residentNanosPerToken = batch.residentNanosPerToken;
+        current = batch;
         boolean unseen = !lifetime.warmup && !Delivery.pairs(lifetime);
         TokenRow row = new TokenRow();
         int at = batch.rowsFrom;
@@ -334,7 +336,7 @@ final class EngineSide {
                         sequence,
                         pending(batch, row, null),
                         row.coarseEpochMillis,
-                        List.of());
+                        rose(sequence));
             }
         }
         if (row.gapNanos < LONGEST_GROWTH_NANOS) {
@@ -466,13 +468,23 @@ final class EngineSide {
                     token.expectedNanos,
                     (token.flags & TokenBatch.KV_EVENT) != 0 ? 1 : 0);
             if (rise != null) {
-                tokenMilestone(MilestoneKind.TPOT_STEP_UP, lifetime, sequence, token, coarseMillis, List.of());
+                tokenMilestone(MilestoneKind.TPOT_STEP_UP, lifetime, sequence, token, coarseMillis, rose(sequence));
             }
         }
         boolean ordinary = slow == null || slow.cause.equals(Cause.CONTEXT_GROWTH.name());
         if (token.tokenIndex > 0 && ordinary && token.contextTokens != null && token.gapNanos < LONGEST_GROWTH_NANOS) {
             grow(sequence, token.contextTokens, token.gapNanos);
         }
+    }
+
+    /** The step by which a rise of the token time was seen, as evidence: of the batch at hand, a few tokens after the rise at most. */
+    private List<String> rose(SequenceLife sequence) {
+        TokenBatch batch = current;
+        if (batch == null) {
+            return List.of();
+        }
+        SlowGroups.addEvidence(sequence.riseEvidence, batch.lastStepEventId());
+        return List.of(batch.lastStepEventId());
     }
 
     private void tokenMilestone(

@@ -11,6 +11,8 @@ import io.tokenstair.job.staircase.StaircaseDetector;
 import io.tokenstair.job.staircase.StaircaseShape;
 import io.tokenstair.job.staircase.StaircaseVerdict;
 import io.tokenstair.narrative.Milliseconds;
+import io.tokenstair.narrative.Phrase;
+import io.tokenstair.narrative.Tale;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -60,10 +62,10 @@ final class RequestFindings {
                     Severity.INFO,
                     Confidence.ESTABLISHED,
                     closed ? "the client closed the stream" : "the engine recorded an abort",
-                    null,
+                    LifetimeState.CLIENT,
                     evidence(abort),
                     missing,
-                    "The client ended the stream after " + sequence.tokenCount + " tokens" + cite(abort) + "."));
+                    new Tale().say(Phrase.CLIENT_ENDED.say(sequence.tokenCount), abort)));
         }
         if (sequence.multiToken) {
             requestCauses.add(Cause.MULTI_TOKEN_CHUNK);
@@ -76,12 +78,23 @@ final class RequestFindings {
         if (TokenRows.isPrefixLost(sequence)) {
             requestCauses.add(Cause.PREFIX_HIT_COLLAPSE);
             boolean evicted = sequence.prefixEvidence.size() > 1;
-            String by = sequence.prefixEvictedFor == null
-                    ? evicted ? "" : "; no eviction of them is recorded"
-                    : "; they were evicted while " + sequence.prefixEvictedFor + " was computed";
-            String pool = sequence.prefixPoolPercent == null
-                    ? ""
-                    : "; " + sequence.prefixPoolPercent + " % of the KV pool were in use";
+            List<String> lost = sequence.prefixEvidence;
+            Tale tale = new Tale()
+                    .say(
+                            Phrase.PREFIX_LOST.say(
+                                    sequence.prefixRecomputedTokens,
+                                    String.valueOf(sequence.promptTokens),
+                                    sequence.cachedTokens == null ? 0 : sequence.cachedTokens),
+                            lost.isEmpty() ? "" : lost.get(lost.size() - 1));
+            String cited = lost.isEmpty() ? "" : lost.get(0);
+            if (sequence.prefixEvictedFor != null) {
+                tale.say(Phrase.EVICTED_FOR.say(sequence.prefixEvictedFor), cited);
+            } else if (!evicted) {
+                tale.say(Phrase.NO_EVICTION.say(), cited);
+            }
+            if (sequence.prefixPoolPercent != null) {
+                tale.say(Phrase.POOL_IN_USE.say(sequence.prefixPoolPercent), cited);
+            }
             output.finding(requestFinding(
                     lifetime,
                     sequence,
@@ -96,10 +109,7 @@ final class RequestFindings {
                     sequence.prefixEvictedFor,
                     sequence.prefixEvidence,
                     missing,
-                    sequence.prefixRecomputedTokens + " of its " + sequence.promptTokens
-                            + " prompt tokens had been cached before and were computed again; "
-                            + (sequence.cachedTokens == null ? 0 : sequence.cachedTokens) + " were found" + by + pool
-                            + cite(sequence.prefixEvidence.isEmpty() ? "" : sequence.prefixEvidence.get(0)) + "."));
+                    tale));
         }
         growth(lifetime, sequence, index, missing, requestCauses);
         staircase(lifetime, sequence, index, missing, requestCauses);
@@ -118,6 +128,18 @@ final class RequestFindings {
             return;
         }
         requestCauses.add(Cause.PREEMPTION_LOOP);
+        List<String> records = sequence.preemptionEvidence;
+        Tale tale = new Tale()
+                .say(
+                        Phrase.PREEMPTED_AGAIN.say(sequence.preemptions, sequence.recomputedBetweenTokens, gained),
+                        records);
+        String last = records.isEmpty() ? "" : records.get(records.size() - 1);
+        if (sequence.discardedKnown) {
+            tale.say(Phrase.DISCARDED.say(sequence.discardedTokens), last);
+        }
+        if (sequence.kvHolder != null) {
+            tale.say(Phrase.MOST_HELD_BY.say(sequence.kvHolder), last);
+        }
         output.finding(requestFinding(
                 lifetime,
                 sequence,
@@ -130,15 +152,7 @@ final class RequestFindings {
                 sequence.kvHolder,
                 sequence.preemptionEvidence,
                 missing,
-                "It was preempted " + sequence.preemptions + " times and between them computed "
-                        + sequence.recomputedBetweenTokens + " tokens again while it gained " + gained
-                        + (sequence.discardedKnown
-                                ? "; in all, " + sequence.discardedTokens + " computed tokens were discarded"
-                                : "")
-                        + (sequence.kvHolder == null
-                                ? ""
-                                : "; most of the other KV space was held by " + sequence.kvHolder)
-                        + cite(String.join(", ", sequence.preemptionEvidence)) + "."));
+                tale));
     }
 
     private void overtaken(
@@ -151,6 +165,16 @@ final class RequestFindings {
             return;
         }
         requestCauses.add(Cause.PREEMPTED_THEN_OVERTAKEN);
+        List<String> records = sequence.overtakenEvidence;
+        String computed = sequence.overtakenDiscardedTokens == null
+                ? ""
+                : " with " + sequence.overtakenDiscardedTokens + " computed tokens";
+        Tale tale = new Tale().say(Phrase.OVERTAKEN.say(computed, sequence.overtakenBy), records);
+        if (sequence.overtakenCount > 1) {
+            tale.say(
+                    Phrase.OVERTAKEN_OFTEN.say(sequence.overtakenCount),
+                    records.isEmpty() ? "" : records.get(records.size() - 1));
+        }
         output.finding(requestFinding(
                 lifetime,
                 sequence,
@@ -163,16 +187,7 @@ final class RequestFindings {
                 sequence.overtakenBy,
                 sequence.overtakenEvidence,
                 missing,
-                "It was preempted"
-                        + (sequence.overtakenDiscardedTokens == null
-                                ? ""
-                                : " with " + sequence.overtakenDiscardedTokens + " computed tokens")
-                        + ", and while it waited " + sequence.overtakenBy
-                        + ", which is no more urgent and had started later or not at all, ran first"
-                        + (sequence.overtakenCount > 1
-                                ? "; so it went after " + sequence.overtakenCount + " of its preemptions"
-                                : "")
-                        + cite(String.join(", ", sequence.overtakenEvidence)) + "."));
+                tale));
     }
 
     /** By what its preemptions cost its tokens, and the token that has not come yet. */
@@ -199,10 +214,6 @@ final class RequestFindings {
 
     private static List<String> evidence(String id) {
         return id.isEmpty() ? List.of() : List.of(id);
-    }
-
-    private static String cite(String id) {
-        return id.isEmpty() ? "" : " [" + id + "]";
     }
 
     private void growth(
@@ -252,16 +263,16 @@ final class RequestFindings {
                 null,
                 List.of(),
                 missing,
-                String.format(
-                        Locale.ROOT,
-                        "The gap rose from %.1f ms at %d tokens of context to %.1f ms at %d: a slope of %.2f ms per 1000 tokens"
-                                + " (r %.2f), no step.",
-                        atStart / 1e3,
-                        sequence.growthLeastContext,
-                        (atStart + rise) / 1e3,
-                        sequence.growthMostContext,
-                        slopeMicros,
-                        correlation)));
+                new Tale()
+                        .say(
+                                Phrase.GREW_WITH_CONTEXT.say(
+                                        String.format(Locale.ROOT, "%.1f ms", atStart / 1e3),
+                                        sequence.growthLeastContext,
+                                        String.format(Locale.ROOT, "%.1f ms", (atStart + rise) / 1e3),
+                                        sequence.growthMostContext,
+                                        String.format(Locale.ROOT, "%.2f ms", slopeMicros),
+                                        String.format(Locale.ROOT, "%.2f", correlation)),
+                                List.of())));
     }
 
     private void staircase(
@@ -281,6 +292,10 @@ final class RequestFindings {
                     .append(String.format(
                             Locale.ROOT, "token %d (+%.0f %%)", rise.onsetIndex(), 100 * rise.levelChangeRatio()));
         }
+        List<String> evidence = sequence.riseEvidence;
+        String last = evidence.isEmpty() ? "" : evidence.get(evidence.size() - 1);
+        Tale tale = new Tale().say(Phrase.ROSE_IN_STEPS.say(verdict.riseCount(), rises), evidence);
+        tale.say((verdict.kvDriven() ? Phrase.KV_AT_THE_RISES : Phrase.CAUSE_UNPROVEN).say(), last);
         output.finding(requestFinding(
                 lifetime,
                 sequence,
@@ -291,10 +306,9 @@ final class RequestFindings {
                 verdict.kvDriven() ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH,
                 verdict.kvDriven() ? "KV events are enriched at the rises" : "cause unproven: the shape alone",
                 null,
-                List.of(),
+                evidence,
                 missing,
-                "The token time rose in " + verdict.riseCount() + " lasting steps beyond what the model expects: "
-                        + rises + (verdict.kvDriven() ? "." : "; cause unproven.")));
+                tale));
     }
 
     private Finding slowFinding(
@@ -313,14 +327,19 @@ final class RequestFindings {
                 nanos.add(group.partNanos[ordinal]);
             }
         }
-        String which = group.tokens == 1
-                ? "Token " + group.firstTokenIndex
-                : group.tokens + " tokens from " + group.firstTokenIndex + " to " + group.lastTokenIndex;
-        String worst = group.tokens == 1
-                ? ""
-                : ", most at token " + group.worstTokenIndex + " (" + Milliseconds.text(group.mostLostNanos) + ")";
-        String headline = which + " lost " + Milliseconds.text(group.sumLostNanos) + worst + ".";
-        String narrative = group.worstChain.isEmpty() ? headline : headline + " " + String.join(" ", group.worstChain);
+        String lost = Milliseconds.text(group.sumLostNanos);
+        String headline = group.tokens == 1
+                ? Phrase.LOST_ONE.say(group.firstTokenIndex, lost)
+                : Phrase.LOST_SEVERAL.say(
+                        group.tokens,
+                        group.firstTokenIndex,
+                        group.lastTokenIndex,
+                        lost,
+                        group.worstTokenIndex,
+                        Milliseconds.text(group.mostLostNanos));
+        List<String> cited = group.worstChain.isEmpty() ? List.of() : Tale.idsOf(group.worstChain.get(0));
+        String narrative =
+                new Tale().say(headline, cited).add(group.worstChain).text();
         return Findings.identified(new Finding(
                 "",
                 "slow-token",
@@ -359,7 +378,7 @@ final class RequestFindings {
             @Nullable String culprit,
             List<String> evidence,
             List<String> missing,
-            String narrative) {
+            Tale tale) {
         return Findings.identified(new Finding(
                 "",
                 rule,
@@ -382,7 +401,7 @@ final class RequestFindings {
                 missing,
                 List.of(),
                 List.of(),
-                narrative,
+                tale.text(),
                 sequence.sigmaNanos));
     }
 }

@@ -101,6 +101,8 @@ public class SequenceLife {
 
     public List<SlowGroup> groups = new ArrayList<>();
     public StaircaseState staircase = StaircaseDetector.COMPACT.start();
+    /** Events by which rises of its token time were seen: at most as many as {@link SlowGroups} keeps. */
+    public List<String> riseEvidence = new ArrayList<>(0);
 
     // Sums over tokens that are not anomalous, x = context tokens, y = gap in us: growth with context.
     public long growthCount;

@@ -144,7 +144,7 @@ final class TokenRows {
                 token.batchSequences,
                 tokenState.stateName(),
                 slow == null ? null : slow.cause,
-                slow == null ? null : slow.culpritRequestId,
+                slow == null ? DeliveryFindings.culprit(token.deliveryCause) : slow.culpritRequestId,
                 slow == null ? null : slow.confidence,
                 slow == null ? null : slow.confidenceWhy,
                 token.part(0),

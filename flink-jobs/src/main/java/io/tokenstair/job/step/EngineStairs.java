@@ -12,6 +12,8 @@ import io.tokenstair.job.staircase.Rise;
 import io.tokenstair.job.staircase.StaircaseDetector;
 import io.tokenstair.job.staircase.StaircaseShape;
 import io.tokenstair.job.staircase.StaircaseVerdict;
+import io.tokenstair.narrative.Phrase;
+import io.tokenstair.narrative.Tale;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -160,8 +162,7 @@ final class EngineStairs {
 
     private Finding finding(StaircaseVerdict verdict, @Nullable AlignedStamp aligned) {
         List<String> evidence = new ArrayList<>();
-        StringBuilder text = new StringBuilder("The time of the engine's steps rose in " + verdict.riseCount()
-                + " lasting levels beyond what the model expects of their batch, context and prompts.");
+        Tale rises = new Tale();
         long from = TokenBatch.ABSENT;
         for (Rise rise : verdict.rises()) {
             StairsState.Cited cited = cited(rise.onsetIndex());
@@ -169,19 +170,19 @@ final class EngineStairs {
             List<String> ids = new ArrayList<>(List.of(cited.stepEventId));
             ids.addAll(cited.kvEventIds);
             ids.stream().filter(id -> !evidence.contains(id)).forEach(evidence::add);
-            text.append(String.format(
-                            Locale.ROOT,
-                            " Step %d: +%.0f %%, KV events at %d of the steps around it [",
+            rises.say(
+                    Phrase.ROSE_AT_STEP.say(
                             cited.stepId,
-                            100 * rise.levelChangeRatio(),
-                            rise.kvCount()))
-                    .append(String.join(", ", ids))
-                    .append("].");
+                            String.format(Locale.ROOT, "%.0f", 100 * rise.levelChangeRatio()),
+                            rise.kvCount()),
+                    ids);
         }
-        text.append(
-                verdict.kvDriven()
-                        ? " Elsewhere KV events are clearly rarer."
-                        : " KV events are no more frequent there than elsewhere: cause unproven.");
+        Tale tale = new Tale()
+                .say(Phrase.STEPS_ROSE.say(verdict.riseCount()), evidence.subList(0, Math.min(1, evidence.size())))
+                .add(List.of(rises.text()))
+                .say(
+                        (verdict.kvDriven() ? Phrase.ELSEWHERE_RARER : Phrase.NO_MORE_THERE).say(),
+                        evidence.isEmpty() ? "" : evidence.get(evidence.size() - 1));
         return Findings.identified(new Finding(
                 "",
                 "engine-context-staircase",
@@ -206,7 +207,7 @@ final class EngineStairs {
                         : List.of(Layer.KV_EVENTS.layerName()),
                 List.of(),
                 List.of(),
-                text.toString(),
+                tale.text(),
                 aligned == null ? null : Long.valueOf(aligned.sigmaNanos())));
     }
 }

@@ -806,6 +806,15 @@ public final class EngineTimeline {
         if (judged.decodeSequences > 0 && judged.load.promptTokens() == 0) {
             state.history.decoded(state.steps, end, eventId, step.graphMode(), judged.decodeSequences);
         }
+        Evidence recorded = judged.evidence;
+        if (recorded != null && recorded.nanos(EvidenceKind.VARIANT) > 0 && !judged.graphFellBack) {
+            state.history.kernelChanged(
+                    state.steps,
+                    end,
+                    recorded.eventId(EvidenceKind.VARIANT),
+                    String.valueOf(recorded.culprit(EvidenceKind.VARIANT)),
+                    recorded.detail(EvidenceKind.VARIANT));
+        }
         AlignedStamp aligned = clocks.toEpoch(header.clockId(), end, coarse(header));
         told.clearTokens();
         emitTokens(header, step, judged, aligned);
@@ -960,6 +969,12 @@ public final class EngineTimeline {
         told.graphMode = step.graphMode();
         Evidence evidence = judged.evidence;
         told.pauseCause = evidence == null ? "" : evidence.detail(EvidenceKind.PAUSE);
+        told.otherKernelNanos = evidence == null || judged.graphFellBack ? 0 : evidence.nanos(EvidenceKind.VARIANT);
+        if (evidence != null && told.otherKernelNanos > 0) {
+            told.otherKernel = evidence.detail(EvidenceKind.VARIANT);
+            told.usualKernel = String.valueOf(evidence.culprit(EvidenceKind.VARIANT));
+            told.otherKernelEventId = evidence.eventId(EvidenceKind.VARIANT);
+        }
         if (state.steps == 0) {
             state.watch.shards.finish(state.engineId, output::finding, this::toEpoch);
         }
@@ -1137,7 +1152,8 @@ public final class EngineTimeline {
                             sequence.name.requestId,
                             sequence.promptTokens,
                             state.residentWindow.median(),
-                            state.blockSizeTokens);
+                            state.blockSizeTokens,
+                            sequence.queueWaitNanos > 2 * state.gapWindow.median() ? sequence.queueWaitNanos : 0);
                 }
             }
             SequenceFact fact =
@@ -1322,10 +1338,11 @@ public final class EngineTimeline {
             batch = new TokenBatch();
             batch.name = sequence.name;
             batch.clockId = header.clockId();
+            batch.origin = state.handleSpace;
             if (batch.clockId.equals(sequence.packedClockId)) {
                 batch.packedName = sequence.packedName;
             } else {
-                batch.packedName = TokenBatchSerializer.packedName(sequence.name, batch.clockId);
+                batch.packedName = TokenBatchSerializer.packedName(sequence.name, batch.clockId, batch.origin);
                 sequence.packedName = batch.packedName;
                 sequence.packedClockId = batch.clockId;
             }
@@ -1333,6 +1350,7 @@ public final class EngineTimeline {
             sequence.openSinceNanos = judged.endNanos;
             sequence.openNumber = state.openBatches.add(sequence.handle);
         }
+        batch.lastStepSequence = header.sequence();
         return batch;
     }
 

@@ -94,14 +94,7 @@ final class Narrative {
                         Phrase.MORE_CONTEXT.say(
                                 judged.load.residentTokens(), judged.referenceResident, millis(part(Part.CONTEXT))),
                         judged.eventId);
-            case KERNEL_FALLBACK ->
-                say(
-                        Phrase.OTHER_GRAPH_MODE.say(
-                                String.valueOf(sequence.graphMode),
-                                String.valueOf(GraphMode.ofOrdinal(state.snapshot.usualGraphMode)
-                                        .modeName()),
-                                millis(part(Part.GRAPH))),
-                        sequence.graphEventId);
+            case KERNEL_FALLBACK -> fallback(sequence, state);
             case HOST_CONTENTION ->
                 say(Phrase.THREADS_WITHOUT_A_CORE.say(millis(part(Part.HOST_CONTENTION))), state.threads.lastEventId);
             case HOST_PAUSE -> pause(sequence, state);
@@ -120,6 +113,27 @@ final class Narrative {
         before(cause, state);
     }
 
+    private void fallback(SequenceState sequence, EngineState state) {
+        Evidence evidence = sequence.evidence;
+        String length = millis(part(Part.GRAPH));
+        if (evidence != null && RecordedEvidence.isVariant(sequence)) {
+            say(
+                    Phrase.OTHER_KERNEL.say(
+                            evidence.detail(EvidenceKind.VARIANT),
+                            String.valueOf(evidence.culprit(EvidenceKind.VARIANT)),
+                            length),
+                    evidence.eventId(EvidenceKind.VARIANT));
+            return;
+        }
+        say(
+                Phrase.OTHER_GRAPH_MODE.say(
+                        String.valueOf(sequence.graphMode),
+                        String.valueOf(
+                                GraphMode.ofOrdinal(state.snapshot.usualGraphMode).modeName()),
+                        length),
+                sequence.graphEventId);
+    }
+
     /** Walks back from the cause to what came before it: time order and kind, not proof; so the words say no more than "before". */
     private void before(Cause cause, EngineState state) {
         List<Note> notes = state.history.before(cause, slow.culpritRequestId, state.steps);
@@ -128,10 +142,20 @@ final class Narrative {
             String at = clockSeconds(note.stampNanos);
             String sentence = switch (note.kind()) {
                 case CONTEXT_JUMPED ->
-                    Phrase.BEFORE_CONTEXT_JUMPED.say(steps, at, note.requestId, note.amount, note.otherAmount);
+                    note.waitedNanos == 0
+                            ? Phrase.BEFORE_CONTEXT_JUMPED.say(
+                                    steps, at, note.requestId, note.amount, note.otherAmount)
+                            : Phrase.BEFORE_CONTEXT_JUMPED_LATE.say(
+                                    steps,
+                                    at,
+                                    note.requestId,
+                                    millis(note.waitedNanos),
+                                    note.amount,
+                                    note.otherAmount);
                 case EVICTED -> Phrase.BEFORE_EVICTED.say(steps, at, note.amount);
                 case PREEMPTED -> Phrase.BEFORE_PREEMPTED.say(steps, at, note.requestId);
                 case FELL_BACK -> Phrase.BEFORE_FELL_BACK.say(steps, at, note.modeBefore, note.mode, note.amount);
+                case KERNEL_CHANGED -> Phrase.BEFORE_KERNEL_CHANGED.say(steps, at, note.modeBefore, note.mode);
                 case BATCH_SWUNG -> Phrase.BEFORE_BATCH_SWUNG.say(steps, at, note.amount, note.otherAmount);
             };
             say(sentence, note.eventId);

@@ -7,6 +7,7 @@ import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.job.evidence.ClockShift;
 import io.tokenstair.job.evidence.Evidence;
 import io.tokenstair.job.evidence.EvidenceKind;
+import io.tokenstair.job.evidence.StepWork;
 import io.tokenstair.job.evidence.TransferWait;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,7 @@ final class RecordedEvidence {
         EvidenceKind.ALLOCATION,
         EvidenceKind.PAUSE,
         EvidenceKind.COLLECTIVE,
+        EvidenceKind.VARIANT,
         EvidenceKind.THERMAL,
         EvidenceKind.KERNEL,
         EvidenceKind.SYNC
@@ -56,7 +58,7 @@ final class RecordedEvidence {
                 judged.stepId,
                 judged.endNanos - judged.intervalNanos,
                 judged.endNanos,
-                judged.load.residentTokens(),
+                new StepWork(judged.load.residentTokens(), judged.load.paddedCount(), judged.load.promptTokens()),
                 expected,
                 StrictMath.round(judged.spreadNanos),
                 ways);
@@ -122,6 +124,7 @@ final class RecordedEvidence {
             case COLLECTIVE -> Part.COLLECTIVE;
             case SYNC -> Part.SYNC;
             case DEVICE_IDLE -> Part.HOST_GAP;
+            case VARIANT -> Part.GRAPH;
         };
     }
 
@@ -211,6 +214,9 @@ final class RecordedEvidence {
         choice.offer(Cause.THERMAL_CLOCK, charged(EvidenceKind.THERMAL));
         choice.offer(Cause.COLLECTIVE_WAIT, collective);
         choice.offer(Cause.KERNEL_SLOW, charged(EvidenceKind.KERNEL));
+        if (!sequence.graphFellBack) {
+            choice.offer(Cause.KERNEL_FALLBACK, charged(EvidenceKind.VARIANT));
+        }
     }
 
     /** The kind of record that a cause rests on; null for a cause that rests on others. */
@@ -224,8 +230,16 @@ final class RecordedEvidence {
             case COLLECTIVE_WAIT -> EvidenceKind.COLLECTIVE;
             case KERNEL_SLOW -> EvidenceKind.KERNEL;
             case HOST_PAUSE -> evidence.nanos(EvidenceKind.PAUSE) > 0 ? EvidenceKind.PAUSE : null;
+            case KERNEL_FALLBACK -> evidence.nanos(EvidenceKind.VARIANT) > 0 ? EvidenceKind.VARIANT : null;
             default -> null;
         };
+    }
+
+    /** True when other kernels than usual ran, and the graph mode does not say it already. */
+    static boolean isVariant(SequenceState sequence) {
+        return !sequence.graphFellBack
+                && sequence.evidence != null
+                && sequence.evidence.nanos(EvidenceKind.VARIANT) > 0;
     }
 
     static @Nullable String culprit(Cause cause, SequenceState sequence) {
@@ -235,7 +249,11 @@ final class RecordedEvidence {
         }
         Evidence evidence = sequence.evidence;
         EvidenceKind kind = evidence == null ? null : kindOf(cause, evidence);
-        return evidence == null || kind == null || cause == Cause.JIT_COMPILE || cause == Cause.STREAM_SYNC
+        return evidence == null
+                        || kind == null
+                        || cause == Cause.JIT_COMPILE
+                        || cause == Cause.STREAM_SYNC
+                        || cause == Cause.KERNEL_FALLBACK
                 ? null
                 : evidence.culprit(kind);
     }
@@ -291,6 +309,8 @@ final class RecordedEvidence {
                 sequence.evidence != null && sequence.evidence.nanos(EvidenceKind.PAUSE) > 0
                         ? "pause record over the step"
                         : null;
+            case KERNEL_FALLBACK ->
+                isVariant(sequence) ? "kernel records: another kernel than this shape usually runs" : null;
             default -> null;
         };
     }

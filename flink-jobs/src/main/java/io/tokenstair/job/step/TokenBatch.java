@@ -54,10 +54,14 @@ public class TokenBatch {
     public int rowsFrom;
     public int rowsTo;
     public List<SlowToken> slow = new ArrayList<>(0);
+    /** Collector and epoch of the steps that made the tokens: with a number of theirs, the id of an event. */
+    public String origin = "";
+    /** The number, at that collector, of the step that made the last token. */
+    public long lastStepSequence;
     /** Expected ns per resident token when the last row was judged: evidence for growth with context. */
     public double residentNanosPerToken;
 
-    /** {@link #name} and {@link #clockId} as they travel; null until they have. Not part of the content. */
+    /** {@link #name}, {@link #clockId} and {@link #origin} as they travel; null until they have. Not part of the content. */
     byte @Nullable [] packedName;
 
     /** An empty batch, to be built. */
@@ -83,6 +87,8 @@ public class TokenBatch {
         copy.lastCoarseEpochMillis = lastCoarseEpochMillis;
         copy.slow = new ArrayList<>(slow);
         copy.residentNanosPerToken = residentNanosPerToken;
+        copy.origin = origin;
+        copy.lastStepSequence = lastStepSequence;
         copy.packedName = packedName;
         return copy;
     }
@@ -119,6 +125,11 @@ public class TokenBatch {
     /** Index of its first token. It must have one. */
     public int firstTokenIndex() {
         return TokenRow.tokenIndex(rows, rowsFrom);
+    }
+
+    /** The id of the step that made its last token. */
+    public String lastStepEventId() {
+        return origin + '/' + lastStepSequence;
     }
 
     /** The slow token of a row, or null. */

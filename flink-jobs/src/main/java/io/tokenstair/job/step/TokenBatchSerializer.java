@@ -77,13 +77,14 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         out.putLong(batch.lastCoarseEpochMillis);
         byte[] name = batch.packedName;
         if (name == null) {
-            name = packedName(batch.name, batch.clockId);
+            name = packedName(batch.name, batch.clockId, batch.origin);
             batch.packedName = name;
         }
         out.putBytes(name);
         out.putInt(batch.count);
         out.putLong(batch.firstCoarseEpochMillis);
         out.putLong(Double.doubleToRawLongBits(batch.residentNanosPerToken));
+        out.putLong(batch.lastStepSequence);
         out.putInt(batch.slow.size());
         for (SlowToken token : batch.slow) {
             putSlow(token, out);
@@ -91,11 +92,12 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         out.putBytes(batch.rows, batch.rowsFrom, batch.rowsTo - batch.rowsFrom);
     }
 
-    /** The name and the clock of a sequence as they travel. */
-    static byte[] packedName(SequenceName name, String clockId) {
+    /** The name of a sequence, its clock and the origin of its steps as they travel. */
+    static byte[] packedName(SequenceName name, String clockId, String origin) {
         PackedBytes out = new PackedBytes();
         putName(name, out);
         out.putText(clockId);
+        out.putText(origin);
         return out.filled();
     }
 
@@ -113,6 +115,7 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         int count = in.takeInt();
         long firstCoarseEpochMillis = in.takeLong();
         double residentNanosPerToken = Double.longBitsToDouble(in.takeLong());
+        long lastStepSequence = in.takeLong();
         int slow = in.takeInt();
         List<SlowToken> tokens = new ArrayList<>(Math.max(0, Math.min(slow, TokenBatch.CAPACITY)));
         for (int i = 0; i < slow; i++) {
@@ -128,18 +131,21 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
                 && Arrays.equals(known, 0, known.length, in.array(), nameFrom, nameFrom + nameLength)) {
             batch.name = before.name;
             batch.clockId = before.clockId;
+            batch.origin = before.origin;
             batch.packedName = known;
         } else {
             batch.packedName = Arrays.copyOfRange(in.array(), nameFrom, nameFrom + nameLength);
             PackedBytes packed = new PackedBytes(batch.packedName, 0);
             batch.name = takeName(packed);
             batch.clockId = packed.takeText();
+            batch.origin = packed.takeText();
         }
         batch.count = count;
         batch.firstEndNanos = firstEndNanos;
         batch.firstCoarseEpochMillis = firstCoarseEpochMillis;
         batch.lastCoarseEpochMillis = lastCoarseEpochMillis;
         batch.residentNanosPerToken = residentNanosPerToken;
+        batch.lastStepSequence = lastStepSequence;
         batch.slow = tokens;
         return batch;
     }

@@ -828,7 +828,8 @@ final class TokenJudge {
                             : sequence.prefillEventId;
                 case RECOMPUTE_OTHER -> sequence.recomputeEventId;
                 case QUEUE_WAIT -> sequence.queuedEventId;
-                case GRAPH -> sequence.graphFellBack ? sequence.graphEventId : judged.eventId;
+                case GRAPH ->
+                    sequence.graphFellBack ? sequence.graphEventId : RecordedEvidence.eventId(part, sequence);
                 case HOST_CONTENTION -> state.threads.lastEventId;
                 case HOST_PAUSE -> {
                     String pause = RecordedEvidence.eventId(part, sequence);

@@ -117,8 +117,14 @@ record CaseResults(String name, List<TokenAnalysis> tokens, List<RequestAnalysis
         return found.get(0);
     }
 
-    /** Each of these tokens is slow for this cause; the first of them has this culprit. */
+    /** Each of these tokens is slow for this cause; the first of them has this request as its culprit. */
     CaseResults slow(String request, int from, int to, String cause, @Nullable String culprit) {
+        return slow(request, from, to, cause, culprit, null);
+    }
+
+    /** The same, with a process or device as its culprit where no request is. */
+    CaseResults slow(
+            String request, int from, int to, String cause, @Nullable String culprit, @Nullable String process) {
         for (TokenAnalysis token : of(request, from, to)) {
             assertThat(token.cause())
                     .as("%s: token %d of %s, %s", name, token.tokenIndex(), request, token.chain())
@@ -127,7 +133,7 @@ record CaseResults(String name, List<TokenAnalysis> tokens, List<RequestAnalysis
         TokenAnalysis first = token(request, from);
         assertThat(first.culpritRequestId())
                 .as("%s: who caused token %d", name, from)
-                .isEqualTo(culprit == null ? null : name + "-" + culprit);
+                .isEqualTo(culprit == null ? process : name + "-" + culprit);
         return this;
     }
 

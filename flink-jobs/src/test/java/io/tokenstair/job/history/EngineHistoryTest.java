@@ -13,7 +13,7 @@ class EngineHistoryTest {
         for (int i = 0; i < 20; i++) {
             history.decoded(100 + i, i, "s" + i, "full", i < 6 ? 8 : i < 12 ? 24 : 8);
         }
-        history.joined(125, 1, "joined", "long", 60_000, 20_000, 16);
+        history.joined(125, 1, "joined", "long", 60_000, 20_000, 16, 0);
         history.evicted(126, 2, "evicted-1", 300);
         history.evicted(127, 3, "evicted-2", 200);
         history.decoded(128, 4, "eager", "eager", 40);
@@ -29,8 +29,8 @@ class EngineHistoryTest {
 
     @Test
     void whatIsTooLongAgoOrTooSmallIsNotToldOf() {
-        history.joined(10, 1, "old", "long", 60_000, 20_000, 16);
-        history.joined(90, 1, "small", "short", 100, 20_000, 16);
+        history.joined(10, 1, "old", "long", 60_000, 20_000, 16, 0);
+        history.joined(90, 1, "small", "short", 100, 20_000, 16, 0);
         history.evicted(95, 2, "few", 2);
 
         assertThat(history.before(Cause.PREEMPTION, null, 100)).isEmpty();
@@ -39,7 +39,7 @@ class EngineHistoryTest {
 
     @Test
     void aCauseWithoutParentsHasNoChain() {
-        history.joined(99, 1, "joined", "long", 60_000, 20_000, 16);
+        history.joined(99, 1, "joined", "long", 60_000, 20_000, 16, 0);
 
         assertThat(history.before(Cause.UNRESOLVED_STALL, null, 100)).isEmpty();
         assertThat(history.before(Cause.HOST_PAUSE, null, 100)).isEmpty();

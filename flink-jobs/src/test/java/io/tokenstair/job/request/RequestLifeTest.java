@@ -693,7 +693,7 @@ class RequestLifeTest {
 
             assertThat(lived.findings("PREFIX_HIT_COLLAPSE")).singleElement().satisfies(finding -> {
                 assertThat(finding.culpritRequestId()).isNull();
-                assertThat(finding.narrative()).contains("no eviction of them is recorded", "30 % of the KV pool");
+                assertThat(finding.narrative()).contains("No eviction of them is recorded", "30 % of the KV pool");
             });
         }
     }

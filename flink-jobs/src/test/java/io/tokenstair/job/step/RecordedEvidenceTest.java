@@ -518,6 +518,81 @@ class RecordedEvidenceTest {
         assertThat(token.why().confidence).isEqualTo(Confidence.CONSISTENT_WITH.levelName());
     }
 
+    // ---- other kernels
+
+    private static void steps(EngineScript engine, int count, String attention, long attentionNanos) {
+        for (int i = 0; i < count; i++) {
+            long begin = engine.nowNanos();
+            long id = engine.nextStepId();
+            engine.step()
+                    .decode("a", "b")
+                    .late(Math.max(0, attentionNanos - MILLIS))
+                    .run();
+            kernel(engine, id, "gpu-0", "ampere_gemm", "gemm", begin, 3 * MILLIS, 1);
+            kernel(engine, id, "gpu-0", attention, "attention", begin + 3 * MILLIS, attentionNanos, 1);
+        }
+    }
+
+    @Test
+    void anotherAttentionKernelFromAPointOnIsAFallback() {
+        EngineScript engine = warm();
+        steps(engine, 100, "flash_fwd_splitkv", MILLIS);
+        steps(engine, 20, "paged_attention_naive", 9 * MILLIS);
+        Told told = engine.told();
+        Token first = told.token("a", engine.madeTokens("a") - 20);
+
+        assertThat(first.sum()).isEqualTo(first.gap());
+        assertThat(first.cause()).isEqualTo(Cause.KERNEL_FALLBACK);
+        assertThat(first.part(Part.GRAPH)).isCloseTo(8 * MILLIS, within(MILLIS));
+        assertThat(first.why().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
+        assertThat(first.why().confidenceWhy).startsWith("kernel records");
+        assertThat(first.culprit()).isNull();
+        assertThat(String.join(" ", first.why().chain))
+                .contains("ran kernel paged_attention_naive where it usually runs flash_fwd_splitkv: 8.")
+                .contains("kernel flash_fwd_splitkv gave way to paged_attention_naive");
+        assertThat(told.findings(Cause.KERNEL_FALLBACK)).singleElement().satisfies(finding -> {
+            assertThat(finding.rule()).isEqualTo("kernel-variant");
+            assertThat(finding.requestId()).isNull();
+            assertThat(finding.narrative()).contains("ran where flash_fwd_splitkv usually does, in 20 steps: 8.0 ms longer");
+            assertThat(finding.evidence()).isNotEmpty();
+        });
+    }
+
+    @Test
+    void anotherKernelThatIsAsFastIsNoFallback() {
+        EngineScript engine = warm();
+        steps(engine, 40, "flash_fwd_splitkv", MILLIS);
+        steps(engine, 20, "flash_fwd_v3", MILLIS);
+        Told told = engine.told();
+
+        assertThat(told.findings(Cause.KERNEL_FALLBACK)).isEmpty();
+        assertThat(told.last("a").cause()).isNull();
+    }
+
+    @Test
+    void theKernelsOfPromptsAreNoFallback() {
+        EngineScript engine = warm();
+        steps(engine, 40, "flash_fwd_splitkv", MILLIS);
+        engine.queue("long", 200);
+        long begin = engine.nowNanos();
+        long id = engine.nextStepId();
+        engine.step().decode("a", "b").prefill("long", 200).late(5 * MILLIS).run();
+        kernel(engine, id, "gpu-0", "flash_fwd_prefill", "attention", begin, 30 * MILLIS, 1);
+        Told told = engine.told();
+
+        assertThat(told.findings(Cause.KERNEL_FALLBACK)).isEmpty();
+        assertThat(told.token("a", engine.madeTokens("a") - 1).cause()).isNotEqualTo(Cause.KERNEL_FALLBACK);
+    }
+
+    @Test
+    void aSlowStepWithTheUsualKernelsIsNoFallback() {
+        EngineScript engine = warm();
+        steps(engine, 40, "flash_fwd_splitkv", MILLIS);
+        steps(engine, 1, "flash_fwd_splitkv", 9 * MILLIS);
+
+        assertThat(last(engine).cause()).isEqualTo(Cause.KERNEL_SLOW);
+    }
+
     // ---- absurd records
 
     @Test
