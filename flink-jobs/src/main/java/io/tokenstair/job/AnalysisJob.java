@@ -200,7 +200,10 @@ public final class AnalysisJob {
                     ArchiveSinks.result(results, ResultTables.REMARK, row -> millis(row.fromEpochNanos())),
                     "remark");
             statistics(steps, tokens, results);
-            sink(layers, ArchiveSinks.result(results, ResultTables.LAYER_REPORT, row -> null), "layer-report");
+            sink(
+                    layers.union(steps.getSideOutput(AnalyseSteps.LAYERS)),
+                    ArchiveSinks.result(results, ResultTables.LAYER_REPORT, row -> null),
+                    "layer-report");
         }
         return new Results(tokens, tokens.getSideOutput(AnalyseRequests.RUNS), findings, milestones);
     }

@@ -96,6 +96,8 @@ public enum Phrase {
     BEFORE_BATCH_SWUNG(
             "{0} steps before, at {1}, the batch had swung between {2} and {3} sequences.",
             "{0} 步之前（{1}），批次在 {2} 与 {3} 个序列之间摆动。"),
+    MODEL_DID_NOT_RUN(
+            "For {0} longer than usual the step was open and the model did not run.", "该步已打开而模型没有运行的时间比平时长 {0}。"),
     OTHER_KERNEL("The step ran kernel {0} where it usually runs {1}: {2}.", "该步运行了 kernel {0}，通常运行的是 {1}：{2}。"),
     BEFORE_KERNEL_CHANGED(
             "{0} steps before, at {1}, kernel {2} gave way to {3}.", "{0} 步之前（{1}），kernel {2} 被 {3} 取代。"),

@@ -29,6 +29,9 @@ public class StallRecords {
     /** An allocation that follows a failed one within this time is the same one, tried again. */
     static final long RETRY_NANOS = 250_000_000L;
 
+    /** What follows within this follows at once. */
+    static final long AT_ONCE_NANOS = 1_000_000L;
+
     public List<Stall> stalls = new ArrayList<>();
 
     /** For Flink's serializer. */
@@ -107,10 +110,29 @@ public class StallRecords {
                 }
             }
         }
+        if (stall.kind == EvidenceKind.SYNC.ordinal()) {
+            ofFailedAllocation(stall);
+        }
         if (stalls.size() == KEPT) {
             stalls.remove(0);
         }
         stalls.add(stall);
+    }
+
+    /** A wait for the device that begins as an allocation of its fails is what the allocator does to find memory: both are one interval. */
+    private void ofFailedAllocation(Stall sync) {
+        for (int i = stalls.size() - 1; i >= 0; i--) {
+            Stall failed = stalls.get(i);
+            if (failed.open
+                    && failed.kind == EvidenceKind.ALLOCATION.ordinal()
+                    && failed.deviceId.equals(sync.deviceId)
+                    && failed.clockId.equals(sync.clockId)
+                    && failed.startNanos <= sync.startNanos
+                    && sync.startNanos - failed.endNanos <= AT_ONCE_NANOS) {
+                failed.endNanos = Math.max(failed.endNanos, sync.endNanos);
+                return;
+            }
+        }
     }
 
     /**

@@ -104,7 +104,7 @@ final class DeliveryJudge {
                 PendingToken next = at + 1 < sequence.arriving.size() ? sequence.arriving.get(at + 1) : null;
                 boolean late = excess > limit(end, usual)
                         && (usual.warm() || chunks >= BurstMeter.GROUP_CHUNKS)
-                        && !isPublishedWithNext(end, next, excess, usual);
+                        && !(isPublishedWithNext(end, next, excess, usual) && waitedAtTheEngine(sequence, end, excess));
                 for (int i = from; i <= at; i++) {
                     settle(lifetime, sequence, group.get(i), end, late, excess, held, chunks);
                 }
@@ -141,7 +141,18 @@ final class DeliveryJudge {
         if (next == null || next.tokenIndex != token.tokenIndex + 1 || next.gapNanos == null) {
             return false;
         }
-        return Math.abs(excess - (next.endNanos - token.endNanos)) <= limit(token, usual);
+        long nextNanos = next.endNanos - token.endNanos;
+        Long reference = token.referenceNanos;
+        // Where that is the rule, the step after its own was longer than usual.
+        boolean always = usual.warm() && reference != null && 2 * usual.medianNanos >= reference;
+        return Math.abs(excess - nextNanos) <= limit(token, usual)
+                || (always && Math.abs(excess - (nextNanos - reference)) <= limit(token, usual));
+    }
+
+    /** What a gateway or a client held, as its stamps say, was published in time. */
+    private static boolean waitedAtTheEngine(SequenceLife sequence, PendingToken token, long excess) {
+        DeliveryPart owner = owner(sequence, token, excess);
+        return owner == DeliveryPart.OUTPUT || owner == DeliveryPart.UNEXPLAINED;
     }
 
     private static void learn(SequenceLife sequence, PendingToken token) {

@@ -340,14 +340,15 @@ final class EngineSide {
             }
         }
         if (row.gapNanos < LONGEST_GROWTH_NANOS) {
-            grow(sequence, row.contextTokens, row.gapNanos);
+            grow(sequence, row.contextTokens, row.gapNanos, row.batchSequences);
         }
     }
 
-    private static void grow(SequenceLife sequence, int contextTokens, long gapNanos) {
+    private static void grow(SequenceLife sequence, int contextTokens, long gapNanos, int batchSequences) {
         long x = contextTokens;
         long y = gapNanos / 1_000;
         sequence.growthCount++;
+        sequence.growthBatch += batchSequences;
         sequence.growthX += x;
         sequence.growthY += y;
         sequence.growthXx += x * x;
@@ -473,7 +474,11 @@ final class EngineSide {
         }
         boolean ordinary = slow == null || slow.cause.equals(Cause.CONTEXT_GROWTH.name());
         if (token.tokenIndex > 0 && ordinary && token.contextTokens != null && token.gapNanos < LONGEST_GROWTH_NANOS) {
-            grow(sequence, token.contextTokens, token.gapNanos);
+            grow(
+                    sequence,
+                    token.contextTokens,
+                    token.gapNanos,
+                    token.batchSequences == null ? 1 : token.batchSequences);
         }
     }
 

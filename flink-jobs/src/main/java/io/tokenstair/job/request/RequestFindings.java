@@ -242,7 +242,9 @@ final class RequestFindings {
         double slopeErrors =
                 residuals <= 0 ? Double.MAX_VALUE : slopeMicros / StrictMath.sqrt(residuals / (n - 2) / xx);
         double modelShare = slopeMicros <= 0 ? 0 : sequence.residentNanosPerToken / 1e3 / slopeMicros;
-        boolean modelAgrees = modelShare >= 0.5 && modelShare <= 2;
+        // Alone it reads a token more each step, beside others that grow as it does one for each of them.
+        double together = modelShare * Math.max(1, (double) sequence.growthBatch / n);
+        boolean modelAgrees = modelShare <= 2 && together >= 0.5;
         if (atStart <= 0
                 || rise < GROWTH_SHARE * atStart
                 || slopeErrors < GROWTH_ERRORS

@@ -106,6 +106,8 @@ public class SequenceLife {
 
     // Sums over tokens that are not anomalous, x = context tokens, y = gap in us: growth with context.
     public long growthCount;
+    /** Sequences of their steps: where they all grow, each step reads more by as many tokens. */
+    public long growthBatch;
     public long growthX;
     public long growthY;
     public long growthXx;

@@ -1,6 +1,7 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.Remark;
@@ -84,6 +85,10 @@ public final class AnalyseSteps
 
     /** What was refused of steps: rows for the raw table of rejects. */
     public static final OutputTag<RawArchiveRow> REJECTED = new OutputTag<>("rejected", RawArchiveRowTypeInfo.INSTANCE);
+
+    /** What is known of layers of engines at the end of the input. */
+    public static final OutputTag<LayerReport> LAYERS =
+            new OutputTag<>("engine-layers", TypeInformation.of(LayerReport.class));
 
     /** Durations by pane. */
     public static final OutputTag<DurationPane> DURATIONS =
@@ -413,6 +418,11 @@ public final class AnalyseSteps
         @Override
         public void remark(Remark remark) {
             context.output(REMARKS, remark);
+        }
+
+        @Override
+        public void layer(LayerReport report) {
+            context.output(LAYERS, report);
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.archive.result.Finding;
+import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.StepAnalysis;
@@ -19,6 +20,9 @@ public interface EngineOutput {
 
     /** The version of the step time model that judges the steps to come. */
     default void model(ModelSnapshot snapshot) {}
+
+    /** What is known of a layer of the engine at the end of the input. */
+    default void layer(LayerReport report) {}
 
     /** What was refused of a record that was read, and why: a row of the archive's rejects. Where nothing is archived it is only counted. */
     default void rejected(LoggedEvent rejected) {}

@@ -28,6 +28,10 @@ public class EngineState {
     private static final int DECODED_EVENTS = 1_024;
 
     public String engineId = "";
+    /** Loads and times of the steps with prompts before the first decode step, packed. */
+    public List<long[]> firstPrompts = new ArrayList<>();
+    /** What steps usually take where the model does not run. */
+    public SortedWindow hostPhaseWindow = new SortedWindow(400);
     /** True, on rank 0, once another data-parallel rank of the engine has spoken. */
     public boolean severalRanks;
 

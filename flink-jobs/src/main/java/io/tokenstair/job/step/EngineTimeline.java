@@ -1,5 +1,6 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
@@ -26,6 +27,7 @@ import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.job.engine.EngineFindings;
 import io.tokenstair.job.engine.EngineStep;
+import io.tokenstair.job.layer.Layer;
 import io.tokenstair.job.engine.MetricWatch;
 import io.tokenstair.job.evidence.EngineEvidence;
 import io.tokenstair.job.evidence.Evidence;
@@ -47,6 +49,11 @@ import org.jspecify.annotations.Nullable;
 public final class EngineTimeline {
     /** How far event time may run past a step that core records do not cover yet. */
     public static final long COVER_MILLIS = 2_000;
+
+    /** A step is stalled beyond this, where it is also so many times longer than usual. */
+    private static final long STALL_NANOS = 100_000_000L;
+
+    private static final int STALL_FACTOR = 4;
 
     /** How far event time must run past any step: records of the same moment sort before or after it by the name of their collector. */
     public static final long MOMENT_MILLIS = 10;
@@ -246,6 +253,18 @@ public final class EngineTimeline {
         findings.finish(state.maxGraphBatchCount);
         state.watch.metrics.finish(state.engineId, output::finding, output::remark);
         state.watch.samples.finish(state.engineId, output::remark);
+        MessageNumbers numbers = state.blocks.numbers;
+        if (numbers.lost() > 0) {
+            output.layer(new LayerReport(
+                    state.engineId,
+                    Layer.KV_EVENTS.layerName(),
+                    true,
+                    numbers.taken,
+                    0,
+                    numbers.lost(),
+                    numbers.firstLost(),
+                    numbers.lastLost()));
+        }
         statistics.completeTo(Long.MAX_VALUE);
     }
 
@@ -267,7 +286,8 @@ public final class EngineTimeline {
 
     /**
      * Whether the records that a step is judged with are there, or event time says that they will not come. Every step waits a moment:
-     * the first record of its kind is written when the step it lies in has ended.
+     * the first record of its kind is written when the step it lies in has ended. One that took far longer than usual waits as if such
+     * records were known to come.
      */
     private boolean ready(LoggedEvent logged, long millis) {
         if (!(logged.event() instanceof StepCompleted step) || millis == Long.MAX_VALUE) {
@@ -278,9 +298,13 @@ public final class EngineTimeline {
             // No event time: only the end of the input says that nothing more comes.
             return false;
         }
+        long interval = state.lastEndKnown ? step.updateEndNanos() - state.lastEndNanos : 0;
+        boolean stalled = interval > STALL_NANOS
+                && state.gapWindow.size() > 0
+                && interval / STALL_FACTOR > state.gapWindow.median();
         boolean covered = !state.threads.reported() || state.threads.covers(step.updateEndNanos());
         long waitMillis = Math.max(
-                covered ? MOMENT_MILLIS : COVER_MILLIS,
+                covered ? stalled ? EngineEvidence.RECORD_MILLIS : MOMENT_MILLIS : COVER_MILLIS,
                 state.evidence.waitMillis(step.updateEndNanos(), logged.header().clockId()));
         return millis > coarse + waitMillis;
     }
@@ -560,9 +584,9 @@ public final class EngineTimeline {
     // ---- KV blocks
 
     private void evicted(EventHeader header, KvBlocksEvicted evicted) {
-        if (!evicted.allCleared()
-                && state.blocks.isRepeated(
-                        evicted.batchSequence(), evicted.eventIndex(), false, evicted.blockHashes())) {
+        boolean repeated = state.blocks.isRepeated(
+                evicted.batchSequence(), evicted.eventIndex(), false, evicted.blockHashes());
+        if (repeated && !evicted.allCleared()) {
             return;
         }
         PrefixBlocks.Eviction eviction = new PrefixBlocks.Eviction();
@@ -1047,7 +1071,7 @@ public final class EngineTimeline {
      */
     private boolean isShortOfBlocks(JudgedStep judged, StepCompleted step) {
         Long used = step.kvUsedBlocksCount();
-        Long total = step.kvTotalBlocksCount();
+        Long total = state.kvTotalBlocksCount;
         if (state.lastPreemptionStepId != null && state.lastPreemptionStepId == step.stepId()) {
             return true;
         }
@@ -1106,7 +1130,7 @@ public final class EngineTimeline {
     /** Learns from a prompt that was let in whether this engine asks for room for all of it: it does not where the rest does not fit. */
     private void admitted(StepCompleted step, SequenceState sequence, int contextTokens) {
         Long used = step.kvUsedBlocksCount();
-        Long total = step.kvTotalBlocksCount();
+        Long total = state.kvTotalBlocksCount;
         if (used != null && total != null && sequence.promptTokens != null && state.blockSizeTokens > 0) {
             long blocks = (sequence.promptTokens + state.blockSizeTokens - 1) / state.blockSizeTokens
                     - (contextTokens + state.blockSizeTokens - 1) / state.blockSizeTokens;

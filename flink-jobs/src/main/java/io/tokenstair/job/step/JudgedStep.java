@@ -52,6 +52,9 @@ final class JudgedStep {
     /** The same of the worker, while the model ran. */
     double workerStallNanos;
 
+    /** Of the step: its schedule and the taking in of its output, where the model does not run; 0 where they are not stamped. */
+    long hostPhaseNanos;
+
     /** What records of stalls say of the step; null when they say nothing. */
     @Nullable
     Evidence evidence;

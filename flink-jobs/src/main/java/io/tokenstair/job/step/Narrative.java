@@ -101,7 +101,11 @@ final class Narrative {
             case REMOTE_KV_ADMISSION, KV_OFFLOAD -> transfer(cause, sequence);
             case JIT_COMPILE, ALLOC_STALL, STREAM_SYNC, DRIVER_ERROR, THERMAL_CLOCK, COLLECTIVE_WAIT, KERNEL_SLOW ->
                 recorded(cause, sequence);
-            case HOST_GAP -> say(Phrase.NO_STEP.say(millis(part(Part.HOST_GAP))), judged.eventId);
+            case HOST_GAP ->
+                say(
+                        (sequence.hostPhaseNanos > sequence.idleNanos ? Phrase.MODEL_DID_NOT_RUN : Phrase.NO_STEP)
+                                .say(millis(part(Part.HOST_GAP))),
+                        judged.eventId);
             default -> say(Phrase.UNRESOLVED.say(millis(part(Part.UNEXPLAINED)), millis(expected)), judged.eventId);
         }
         long explained = gap - expected;

@@ -86,6 +86,9 @@ public class PrefixBlocks {
     /** What the last messages held, by number, place and kind: a replay may bring them again. */
     public Map<Long, Integer> messages = new HashMap<>();
 
+    /** Numbers of the messages that came, and of those that did not. */
+    public MessageNumbers numbers = new MessageNumbers();
+
     public long[] messageRing = new long[REPLAYED];
     public int messageNext;
     public int messageCount;
@@ -98,6 +101,7 @@ public class PrefixBlocks {
         if (batchSequence == null) {
             return false;
         }
+        numbers.accept(batchSequence);
         long key = 31 * (31 * batchSequence + eventIndex) * 2 + (stored ? 1 : 0);
         Integer before = messages.put(key, hashes.hashCode());
         if (before != null) {
@@ -124,6 +128,7 @@ public class PrefixBlocks {
         if (latest != null && fill.batchSequence >= 0 && fill.batchSequence < latest.batchSequence) {
             // The engine counts anew: the same number is another message.
             forgetMessages();
+            numbers.restart();
         }
         if (stepCount == STEPS) {
             steps.remove(stepRing[stepNext]);

@@ -35,6 +35,39 @@ public record StepLoad(
         return new StepLoad((int) sequences, residentTokens, 0, 0);
     }
 
+    /** The load and what the step took, as numbers that a state can keep. */
+    long[] packed(long stepNanos) {
+        return new long[] {
+            sequences,
+            paddedCount,
+            graphMode.ordinal(),
+            residentTokens,
+            prefillTokens,
+            recomputeTokens,
+            prefillPairs,
+            recomputePairs,
+            stepNanos
+        };
+    }
+
+    /** The load that was packed. */
+    static StepLoad unpacked(long[] packed) {
+        return new StepLoad(
+                (int) packed[0],
+                (int) packed[1],
+                GraphMode.ofOrdinal((int) packed[2]),
+                packed[3],
+                packed[4],
+                packed[5],
+                packed[6],
+                packed[7]);
+    }
+
+    /** What the packed step took. */
+    static long packedNanos(long[] packed) {
+        return packed[packed.length - 1];
+    }
+
     /** Prompt or recomputed tokens computed now. */
     public long promptTokens() {
         return prefillTokens + recomputeTokens;

@@ -31,6 +31,9 @@ final class TokenJudge {
     /** A pause must cover at least this many sample intervals: one alone may be a sleep between two steps. */
     private static final int PAUSE_PERIODS = 3;
 
+    /** Steps with prompts before the first decode step that are learnt from after it. */
+    private static final int FIRST_PROMPTS = 32;
+
     /** A thread that usually stalls for more than this share of a step sleeps by design: its stall says nothing. */
     private static final double SLEEPER_SHARE = 0.1;
 
@@ -143,9 +146,19 @@ final class TokenJudge {
                 judged.spreadNanos = SLOW_DEVIATIONS * state.gapWindow.medianAbsoluteDeviation();
             }
         }
+        judged.hostPhaseNanos = hostPhases(step, begin, end);
         cores(judged, step);
         records.step(judged);
         return judged;
+    }
+
+    /** Time of a step before its model ran and after; 0 where its stamps do not say, or contradict each other. */
+    private static long hostPhases(StepCompleted step, long begin, long end) {
+        Long scheduled = step.scheduleEndNanos();
+        Long ran = step.updateStartNanos();
+        return scheduled == null || ran == null || scheduled > ran || ran > end || ran < begin
+                ? 0
+                : Math.max(0, scheduled - begin) + end - ran;
     }
 
     /** A sum of a step record; absent, negative or impossible ones count as none. */
@@ -256,6 +269,7 @@ final class TokenJudge {
         sequence.criticalWaitNanos += judged.criticalWaitNanos - (first ? judged.idleCoreWaitNanos : 0);
         sequence.engineStallNanos += judged.engineStallNanos - (first ? judged.idleEngineStallNanos : 0);
         sequence.workerStallNanos += judged.workerStallNanos;
+        sequence.hostPhaseNanos += judged.hostPhaseNanos;
         sequence.ownStepNanos += Math.max(0, judged.endNanos - Math.max(judged.beginNanos, last));
         if (judged.warm) {
             sequence.expectedNanos += judged.expectedNanos;
@@ -320,6 +334,13 @@ final class TokenJudge {
         if (judged.load.sequences() == 0) {
             return;
         }
+        if (judged.load.promptTokens() > 0 && state.gapWindow.size() == 0) {
+            // Errors are weighed by length: whether this one is far shorter than usual is known after a decode step.
+            if (state.firstPrompts.size() < FIRST_PROMPTS) {
+                state.firstPrompts.add(judged.load.packed(judged.stepNanos));
+            }
+            return;
+        }
         if (judged.load.promptTokens() == 0) {
             state.sequencesWindow.add(judged.load.sequences());
             state.residentWindow.add(judged.load.residentTokens());
@@ -327,6 +348,7 @@ final class TokenJudge {
             state.usualGraphMode.add(judged.load.graphMode());
             state.gapWindow.add(judged.intervalNanos);
             state.idleWindow.add(judged.idleNanos);
+            state.hostPhaseWindow.add(judged.hostPhaseNanos);
             if (judged.warm) {
                 state.residualWindow.add(judged.intervalNanos - judged.expectedNanos);
             }
@@ -337,6 +359,10 @@ final class TokenJudge {
             }
         }
         long usual = state.gapWindow.size() == 0 ? 0 : state.gapWindow.median();
+        for (long[] first : state.firstPrompts) {
+            StepTimeModel.learn(state.model, StepLoad.unpacked(first), StepLoad.packedNanos(first), usual / 2);
+        }
+        state.firstPrompts.clear();
         StepTimeModel.learn(state.model, judged.load, judged.stepNanos, usual / 2);
         if (state.sequencesWindow.size() > 0) {
             state.snapshot = StepTimeModel.publish(
@@ -357,6 +383,7 @@ final class TokenJudge {
         sequence.ownSteps = 0;
         sequence.ownStepNanos = 0;
         sequence.idleNanos = 0;
+        sequence.hostPhaseNanos = 0;
         sequence.queueWaitNanos = 0;
         sequence.expectedNanos = 0;
         sequence.expectedKnown = true;
@@ -661,6 +688,16 @@ final class TokenJudge {
             long usualIdle = state.idleWindow.size() == 0 ? 0 : state.idleWindow.median();
             long part = Math.min(left, Math.max(0, sequence.idleNanos - usualIdle));
             if (part > 0) {
+                assign(Part.HOST_GAP, part);
+                left -= part;
+            }
+        }
+        if (left > 0 && !hostCovered) {
+            long usualPhases = state.hostPhaseWindow.size() == 0 ? 0 : state.hostPhaseWindow.median();
+            long longer = sequence.hostPhaseNanos - usualPhases * Math.max(1, sequence.ownSteps);
+            if (longer > 0 && 2 * longer >= beyond) {
+                // The engine wrote nothing while the step was open, and the model did not run.
+                long part = Math.min(left, longer);
                 assign(Part.HOST_GAP, part);
                 left -= part;
             }

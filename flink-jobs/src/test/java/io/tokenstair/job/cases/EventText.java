@@ -283,7 +283,7 @@ final class EventText {
                 metric,
                 "labels",
                 "engine=\"" + name + "\"",
-                "value",
+                "sampledValue",
                 value,
                 "clockNanos",
                 nowNanos);

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param fromEpochNanos earliest start of a request; absent where none is dated
  * @param toEpochNanos latest end of a request; absent where none is dated
  * @param missingLayers layers that did not report
+ * @param holedLayers layers of engines of which numbered messages never came
  */
 public record ArchiveSummary(
         long requests,
@@ -32,4 +33,5 @@ public record ArchiveSummary(
         long info,
         @Nullable Long fromEpochNanos,
         @Nullable Long toEpochNanos,
-        List<LayerReport> missingLayers) {}
+        List<LayerReport> missingLayers,
+        List<LayerReport> holedLayers) {}

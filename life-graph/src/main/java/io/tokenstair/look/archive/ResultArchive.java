@@ -190,6 +190,12 @@ public final class ResultArchive implements AutoCloseable {
                         + " from layer_report l where not l.reported order by l.engine_id nulls first, l.layer",
                 List.of(),
                 ResultTable.LAYERS::row);
+        List<LayerReport> holed = all(
+                "select " + ResultTable.LAYERS.selectList("l")
+                        + " from layer_report l where l.lost_count > 0 order by l.engine_id nulls first, l.layer,"
+                        + " l.first_lost_number",
+                List.of(),
+                ResultTable.LAYERS::row);
         return all(
                         counts,
                         List.of(),
@@ -205,7 +211,8 @@ public final class ResultArchive implements AutoCloseable {
                                 row.getLong(9),
                                 optionalLong(row, 10),
                                 optionalLong(row, 11),
-                                missing))
+                                missing,
+                                holed))
                 .get(0);
     }
 

@@ -63,6 +63,14 @@ public final class FindingsText {
         if (!summary.missingLayers().isEmpty()) {
             row(terminal, "missing", missing(summary.missingLayers()));
         }
+        for (LayerReport holed : summary.holedLayers()) {
+            row(
+                    terminal,
+                    "lost",
+                    Terminal.safe(holed.layer() + " (" + holed.engineId() + "): ")
+                            + Quantity.counted(holed.lostCount() == null ? 0 : holed.lostCount(), "message")
+                            + ", numbers " + holed.firstLostNumber() + " to " + holed.lastLostNumber());
+        }
     }
 
     /** Writes how often limits were broken. */
