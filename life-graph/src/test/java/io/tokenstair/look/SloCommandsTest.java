@@ -88,8 +88,8 @@ class SloCommandsTest {
 
     @Test
     void breachesStandAmongTheFindingsInTheirOrder() {
-        List<String> lines =
-                run("findings", "--slo", "ttft=30ms,gap=100ms", "--format", "json").lines();
+        List<String> lines = run("findings", "--slo", "ttft=30ms,gap=100ms", "--format", "json")
+                .lines();
         List<Long> from = new ArrayList<>();
         for (String line : lines) {
             Matcher stamp = Pattern.compile("\"fromEpochNanos\":(\\d+)").matcher(line);
@@ -105,7 +105,8 @@ class SloCommandsTest {
 
     @Test
     void everyLineIsJson() throws IOException {
-        for (String line : run("findings", "--slo", "gap=100ms", "--format", "json").lines()) {
+        for (String line :
+                run("findings", "--slo", "gap=100ms", "--format", "json").lines()) {
             try (JsonParser parser = new JsonFactory().createParser(line)) {
                 JsonToken last = null;
                 for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
@@ -181,8 +182,10 @@ class SloCommandsTest {
     void explainMarksTheTokenAndTheRequest() {
         List<String> all = run("explain", "--slo", "ttft=30ms,gap=300ms", "--format", "json")
                 .lines();
-        String one = run("explain", "--request", "chat-2", "--token", "96", "--slo", "gap=300ms").out();
-        String unmarked = run("explain", "--request", "chat-2", "--token", "95", "--slo", "gap=300ms", "--format", "json")
+        String one = run("explain", "--request", "chat-2", "--token", "96", "--slo", "gap=300ms")
+                .out();
+        String unmarked = run(
+                        "explain", "--request", "chat-2", "--token", "95", "--slo", "gap=300ms", "--format", "json")
                 .out();
 
         assertThat(String.join("\n", all).split("\"sloBreaches\":", -1)).hasSize(1 + 9 + 2);

@@ -99,8 +99,7 @@ public enum Phrase {
     MODEL_DID_NOT_RUN(
             "For {0} longer than usual the step was open and the model did not run.", "该步已打开而模型没有运行的时间比平时长 {0}。"),
     OTHER_KERNEL("The step ran kernel {0} where it usually runs {1}: {2}.", "该步运行了 kernel {0}，通常运行的是 {1}：{2}。"),
-    BEFORE_KERNEL_CHANGED(
-            "{0} steps before, at {1}, kernel {2} gave way to {3}.", "{0} 步之前（{1}），kernel {2} 被 {3} 取代。"),
+    BEFORE_KERNEL_CHANGED("{0} steps before, at {1}, kernel {2} gave way to {3}.", "{0} 步之前（{1}），kernel {2} 被 {3} 取代。"),
     BEFORE_CONTEXT_JUMPED_LATE(
             "{0} steps before, at {1}, {2} joined, {3} after it was queued, with {4} tokens of prompt, where {5} tokens were resident.",
             "{0} 步之前（{1}），{2} 在排队 {3} 之后带着 {4} 个 prompt token 加入，当时驻留 {5} 个 token。"),
@@ -191,11 +190,9 @@ public enum Phrase {
     STEPS_ROSE(
             "The time of the engine's steps rose in {0} lasting levels beyond what the model expects of their batch, context and prompts.",
             "引擎的步时间出现 {0} 级持续的台阶，超出模型按批次、上下文和 prompt 的预期。"),
-    ROSE_AT_STEP(
-            "Step {0}: +{1} %, KV events at {2} of the steps around it.", "第 {0} 步：+{1} %，其前后各步中有 {2} 步发生 KV 事件。"),
+    ROSE_AT_STEP("Step {0}: +{1} %, KV events at {2} of the steps around it.", "第 {0} 步：+{1} %，其前后各步中有 {2} 步发生 KV 事件。"),
     ELSEWHERE_RARER("Elsewhere KV events are clearly rarer.", "别处的 KV 事件明显更少。"),
-    NO_MORE_THERE(
-            "KV events are no more frequent there than elsewhere: cause unproven.", "那里的 KV 事件并不比别处更频繁：原因未经证实。"),
+    NO_MORE_THERE("KV events are no more frequent there than elsewhere: cause unproven.", "那里的 KV 事件并不比别处更频繁：原因未经证实。"),
     OVER_TTFT(
             "The first token came {0} after the request was sent: over the limit of {1}.",
             "第一个 token 在请求发出 {0} 之后到达：超过了 {1} 的上限。"),

@@ -77,7 +77,8 @@ class PhraseTest {
                 .text();
 
         assertThat(narrative)
-                .isEqualTo("Token 4 lost 3.0 ms. [e/1/2] It waited 2.0 ms in the queue. [e/1/3, e/1/4] No record says why.");
+                .isEqualTo(
+                        "Token 4 lost 3.0 ms. [e/1/2] It waited 2.0 ms in the queue. [e/1/3, e/1/4] No record says why.");
         assertThat(Phrase.narrative(Language.EN, narrative)).isEqualTo(narrative);
         assertThat(Phrase.narrative(Language.ZH, narrative))
                 .isEqualTo("第 4 个 token 损失了 3.0 ms。 [e/1/2] 它在队列中等待了 2.0 ms。 [e/1/3, e/1/4] 没有记录说明原因。");

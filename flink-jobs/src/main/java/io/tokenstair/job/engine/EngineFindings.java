@@ -161,7 +161,8 @@ public final class EngineFindings {
                 episode,
                 episode.established ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH,
                 "the driver's error code on records over the steps",
-                new Tale().say(Phrase.DRIVER_ERRORS.say(times(episode.count, "step"), span(episode)), episode.evidence));
+                new Tale()
+                        .say(Phrase.DRIVER_ERRORS.say(times(episode.count, "step"), span(episode)), episode.evidence));
         watch.driver = new Episode();
     }
 
@@ -357,8 +358,7 @@ public final class EngineFindings {
         }
         String steps = times(episode.sumA, "step");
         if (episode.count == 1) {
-            tale.say(
-                    stillEager ? Phrase.NOT_RETURNED.say(steps) : Phrase.RETURNED.say(episode.toStep, steps), last);
+            tale.say(stillEager ? Phrase.NOT_RETURNED.say(steps) : Phrase.RETURNED.say(episode.toStep, steps), last);
         } else {
             tale.say((stillEager ? Phrase.LAST_NOT_RETURNED : Phrase.RETURNED_EACH_TIME).say(), last);
         }

@@ -94,8 +94,8 @@ public class KernelVariants {
             long usual = variant.nanos.median();
             if (grows) {
                 // Lenient: as if all of it grew with the context.
-                usual = StrictMath.round(usual
-                        * StrictMath.max(1, (double) residentTokens / Math.max(1, variant.resident.median())));
+                usual = StrictMath.round(
+                        usual * StrictMath.max(1, (double) residentTokens / Math.max(1, variant.resident.median())));
             }
             usualNanos += usual;
             if (find(ran, variant.name) == null) {

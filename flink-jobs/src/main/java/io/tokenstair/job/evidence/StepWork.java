@@ -15,8 +15,6 @@ public record StepWork(long residentTokens, int paddedCount, long promptTokens) 
 
     /** The variant of a matrix product follows from the rows: exact for decodes, to the next power of two with prompts. */
     String productShape() {
-        return promptTokens > 0
-                ? " with prompts " + Long.numberOfLeadingZeros(promptTokens)
-                : " decode " + paddedCount;
+        return promptTokens > 0 ? " with prompts " + Long.numberOfLeadingZeros(promptTokens) : " decode " + paddedCount;
     }
 }

@@ -39,7 +39,14 @@ final class DeliveryFindings {
             if (grouped && group.cause.equals(Cause.GATEWAY_BUFFERING.name())) {
                 held = group;
             } else {
-                output.finding(finding(lifetime, sequence, index, missing, group, "late-delivery", headline(group).text()));
+                output.finding(finding(
+                        lifetime,
+                        sequence,
+                        index,
+                        missing,
+                        group,
+                        "late-delivery",
+                        headline(group).text()));
             }
         }
         if (grouped) {

@@ -340,8 +340,7 @@ final class RequestFindings {
                         group.worstTokenIndex,
                         Milliseconds.text(group.mostLostNanos));
         List<String> cited = group.worstChain.isEmpty() ? List.of() : Tale.idsOf(group.worstChain.get(0));
-        String narrative =
-                new Tale().say(headline, cited).add(group.worstChain).text();
+        String narrative = new Tale().say(headline, cited).add(group.worstChain).text();
         return Findings.identified(new Finding(
                 "",
                 "slow-token",

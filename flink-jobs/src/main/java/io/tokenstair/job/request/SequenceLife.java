@@ -108,6 +108,7 @@ public class SequenceLife {
     public long growthCount;
     /** Sequences of their steps: where they all grow, each step reads more by as many tokens. */
     public long growthBatch;
+
     public long growthX;
     public long growthY;
     public long growthXx;

@@ -27,11 +27,11 @@ import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.job.engine.EngineFindings;
 import io.tokenstair.job.engine.EngineStep;
-import io.tokenstair.job.layer.Layer;
 import io.tokenstair.job.engine.MetricWatch;
 import io.tokenstair.job.evidence.EngineEvidence;
 import io.tokenstair.job.evidence.Evidence;
 import io.tokenstair.job.evidence.EvidenceKind;
+import io.tokenstair.job.layer.Layer;
 import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
 import java.util.ArrayList;
@@ -584,8 +584,8 @@ public final class EngineTimeline {
     // ---- KV blocks
 
     private void evicted(EventHeader header, KvBlocksEvicted evicted) {
-        boolean repeated = state.blocks.isRepeated(
-                evicted.batchSequence(), evicted.eventIndex(), false, evicted.blockHashes());
+        boolean repeated =
+                state.blocks.isRepeated(evicted.batchSequence(), evicted.eventIndex(), false, evicted.blockHashes());
         if (repeated && !evicted.allCleared()) {
             return;
         }

@@ -132,8 +132,8 @@ final class Narrative {
         say(
                 Phrase.OTHER_GRAPH_MODE.say(
                         String.valueOf(sequence.graphMode),
-                        String.valueOf(
-                                GraphMode.ofOrdinal(state.snapshot.usualGraphMode).modeName()),
+                        String.valueOf(GraphMode.ofOrdinal(state.snapshot.usualGraphMode)
+                                .modeName()),
                         length),
                 sequence.graphEventId);
     }
@@ -147,15 +147,9 @@ final class Narrative {
             String sentence = switch (note.kind()) {
                 case CONTEXT_JUMPED ->
                     note.waitedNanos == 0
-                            ? Phrase.BEFORE_CONTEXT_JUMPED.say(
-                                    steps, at, note.requestId, note.amount, note.otherAmount)
+                            ? Phrase.BEFORE_CONTEXT_JUMPED.say(steps, at, note.requestId, note.amount, note.otherAmount)
                             : Phrase.BEFORE_CONTEXT_JUMPED_LATE.say(
-                                    steps,
-                                    at,
-                                    note.requestId,
-                                    millis(note.waitedNanos),
-                                    note.amount,
-                                    note.otherAmount);
+                                    steps, at, note.requestId, millis(note.waitedNanos), note.amount, note.otherAmount);
                 case EVICTED -> Phrase.BEFORE_EVICTED.say(steps, at, note.amount);
                 case PREEMPTED -> Phrase.BEFORE_PREEMPTED.say(steps, at, note.requestId);
                 case FELL_BACK -> Phrase.BEFORE_FELL_BACK.say(steps, at, note.modeBefore, note.mode, note.amount);

@@ -45,6 +45,7 @@ public class SequenceState {
     public long graphNanos;
     /** True once a step of the gap ran in a graph mode with more launches than the usual one. */
     public long hostPhaseNanos;
+
     public boolean graphFellBack;
     /** A step since its last token fell back to a mode that the model has hardly seen. */
     public boolean graphCold;

@@ -865,8 +865,7 @@ final class TokenJudge {
                             : sequence.prefillEventId;
                 case RECOMPUTE_OTHER -> sequence.recomputeEventId;
                 case QUEUE_WAIT -> sequence.queuedEventId;
-                case GRAPH ->
-                    sequence.graphFellBack ? sequence.graphEventId : RecordedEvidence.eventId(part, sequence);
+                case GRAPH -> sequence.graphFellBack ? sequence.graphEventId : RecordedEvidence.eventId(part, sequence);
                 case HOST_CONTENTION -> state.threads.lastEventId;
                 case HOST_PAUSE -> {
                     String pause = RecordedEvidence.eventId(part, sequence);

@@ -77,7 +77,8 @@ final class EventText {
         if (value instanceof String text) {
             StringBuilder quoted = new StringBuilder("\"");
             for (char c : text.toCharArray()) {
-                quoted.append(c < 0x20 || c == '"' || c == '\\' ? String.format("\\u%04x", (int) c) : String.valueOf(c));
+                quoted.append(
+                        c < 0x20 || c == '"' || c == '\\' ? String.format("\\u%04x", (int) c) : String.valueOf(c));
             }
             return quoted.append('"').toString();
         }
@@ -235,8 +236,8 @@ final class EventText {
     // ---- observers
 
     EventText received(String observer, String request, Object... pairs) {
-        List<Object> all = new ArrayList<>(List.of(
-                "observer", observer, "requestId", id(request), "warmup", false, "clockNanos", nowNanos));
+        List<Object> all = new ArrayList<>(
+                List.of("observer", observer, "requestId", id(request), "warmup", false, "clockNanos", nowNanos));
         all.addAll(List.of(pairs));
         return put("RequestReceived", name + "/" + observer, all.toArray());
     }
@@ -266,8 +267,8 @@ final class EventText {
     }
 
     EventText completed(String observer, String request, String outcome, long atNanos, Object... pairs) {
-        List<Object> all = new ArrayList<>(List.of(
-                "observer", observer, "requestId", id(request), "outcome", outcome, "clockNanos", atNanos));
+        List<Object> all = new ArrayList<>(
+                List.of("observer", observer, "requestId", id(request), "outcome", outcome, "clockNanos", atNanos));
         all.addAll(List.of(pairs));
         return put("RequestCompleted", name + "/" + observer, all.toArray());
     }

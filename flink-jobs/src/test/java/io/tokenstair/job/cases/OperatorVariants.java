@@ -169,9 +169,7 @@ final class OperatorVariants {
         s.decode(40, 18 * MS, lanes);
         return s.then(r -> {
             r.slow("e", 100 + 1, 100 + 1, "TOKEN_BUDGET_STARVATION", "P");
-            assertThat(r.of("b", 110, 135).stream()
-                            .map(TokenAnalysis::cause)
-                            .filter("TOKEN_BUDGET_STARVATION"::equals))
+            assertThat(r.of("b", 110, 135).stream().map(TokenAnalysis::cause).filter("TOKEN_BUDGET_STARVATION"::equals))
                     .hasSize(1);
             r.never("PREEMPTION", "KV_PRESSURE", "DECODE_STARVED_BY_PREFILL", "PREEMPTED_THEN_OVERTAKEN");
         });
@@ -268,13 +266,14 @@ final class OperatorVariants {
             }
             assertThat(r.findings())
                     .filteredOn(finding -> finding.fromEpochNanos() != null)
-                    .allSatisfy(finding ->
-                            assertThat(finding.fromEpochNanos() / MS).isGreaterThanOrEqualTo(begun - 1_000));
+                    .allSatisfy(
+                            finding -> assertThat(finding.fromEpochNanos() / MS).isGreaterThanOrEqualTo(begun - 1_000));
             r.never("PREEMPTION_STORM", "PREEMPTION_LOOP", "CONTEXT_STAIRCASE");
         });
     }
 
-    private static EventText metrics(String name, String running, String waiting, String usage, String paused, int most) {
+    private static EventText metrics(
+            String name, String running, String waiting, String usage, String paused, int most) {
         EventText s = new EventText(name);
         for (int i = 0; i < 90; i++) {
             s.metric(running, 48).metric(waiting, 20).metric(usage, 0.99);
@@ -287,7 +286,13 @@ final class OperatorVariants {
     }
 
     private static EventText retractedRequestsCounted() {
-        return metrics("v10", "sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage", "sglang:num_retracted_reqs", 3)
+        return metrics(
+                        "v10",
+                        "sglang:num_running_reqs",
+                        "sglang:num_queue_reqs",
+                        "sglang:token_usage",
+                        "sglang:num_retracted_reqs",
+                        3)
                 .then(r -> {
                     assertThat(r.finding("KV_PRESSURE").confidence()).isEqualTo("consistent-with");
                     assertThat(r.finding("KV_PRESSURE").narrative()).contains("paused requests observed in 18 of 90");
@@ -368,10 +373,7 @@ final class OperatorVariants {
             s.queued(request, 1_960);
             s.step(
                     miss ? 700 * MS : 40 * MS,
-                    List.of(
-                            miss
-                                    ? s.prompt(request, 1_960)
-                                    : s.row(request, "prefill", 40, 1, "cachedTokens", 1_920)),
+                    List.of(miss ? s.prompt(request, 1_960) : s.row(request, "prefill", 40, 1, "cachedTokens", 1_920)),
                     "kvUsedBlocksCount",
                     800,
                     "kvBatchSequence",
@@ -499,7 +501,8 @@ final class OperatorVariants {
             assertThat(r.findings("KERNEL_FALLBACK"))
                     .filteredOn(finding -> finding.requestId() == null)
                     .singleElement()
-                    .satisfies(finding -> assertThat(finding.narrative()).contains("it had not returned to its graphs"));
+                    .satisfies(
+                            finding -> assertThat(finding.narrative()).contains("it had not returned to its graphs"));
             r.never("KV_PRESSURE", "PREEMPTION", "THERMAL_CLOCK", "HOST_GAP");
         });
     }
@@ -766,8 +769,9 @@ final class OperatorVariants {
         s.completed("client", "R", "complete", s.nowNanos + MS);
         return s.then(r -> {
             assertThat(r.request("R").invalidStamps()).isPositive();
-            assertThat(r.tokens()).allSatisfy(token -> assertThat(token.gapNanos() == null || token.gapNanos() > 0)
-                    .isTrue());
+            assertThat(r.tokens())
+                    .allSatisfy(token -> assertThat(token.gapNanos() == null || token.gapNanos() > 0)
+                            .isTrue());
             r.never("OUTPUT_STALL", "NETWORK", "UNRESOLVED_STALL", "HOST_GAP");
         });
     }
@@ -795,7 +799,9 @@ final class OperatorVariants {
         EventText s = new EventText("v30b");
         EventText prefill = s.beside("v30b/prefill", 0, "v30b/prefill");
         prefill.clockId = "v30b/elsewhere";
-        prefill.queued("R", 3_000).step(350 * MS, List.of(prefill.prompt("R", 3_000))).finished("R", "length");
+        prefill.queued("R", 3_000)
+                .step(350 * MS, List.of(prefill.prompt("R", 3_000)))
+                .finished("R", "length");
         s.idle(360 * MS).queued("R", 3_000);
         s.step(18 * MS, List.of(s.row("R", "prefill", 1, 1, "cachedTokens", 2_999)));
         s.decode(45, 17 * MS, "R").finished("R", "stop");
@@ -803,8 +809,9 @@ final class OperatorVariants {
             assertThat(r.requests()).hasSize(1);
             assertThat(r.request("R").engines()).containsExactly("v30b/prefill", "v30b");
             assertThat(r.request("R").tokenCount()).isEqualTo(46);
-            assertThat(r.tokens()).allSatisfy(token -> assertThat(token.gapNanos() == null || token.gapNanos() > 0)
-                    .isTrue());
+            assertThat(r.tokens())
+                    .allSatisfy(token -> assertThat(token.gapNanos() == null || token.gapNanos() > 0)
+                            .isTrue());
             r.never("PREEMPTION", "RECOMPUTE", "NETWORK");
         });
     }
@@ -850,10 +857,13 @@ final class OperatorVariants {
         }
         return s.then(r -> {
             assertThat(r.requests()).hasSize(6);
-            assertThat(r.requests()).filteredOn(request -> request.tokenCount() == 0).hasSize(3).allSatisfy(request -> {
-                assertThat(request.ttftNanos()).isNull();
-                assertThat(request.tpotNanos()).isNull();
-            });
+            assertThat(r.requests())
+                    .filteredOn(request -> request.tokenCount() == 0)
+                    .hasSize(3)
+                    .allSatisfy(request -> {
+                        assertThat(request.ttftNanos()).isNull();
+                        assertThat(request.tpotNanos()).isNull();
+                    });
             assertThat(r.requests())
                     .filteredOn(request -> request.tokenCount() == 20)
                     .allSatisfy(request -> assertThat(request.tpotNanos()).isEqualTo(21 * MS));
@@ -958,10 +968,28 @@ final class OperatorVariants {
             s.step(110 * MS, List.of(s.prompt(request, 800)), "kvBatchSequence", batch);
             if (batch < 5 || batch > 8) {
                 List<Long> stored = hashes(39_500_000L + 1_000L * batch, 50);
-                s.engine("KvBlocksStored", "batchSequence", batch, "eventIndex", 0, "blockHashes", stored, "blockSizeTokens", 16);
+                s.engine(
+                        "KvBlocksStored",
+                        "batchSequence",
+                        batch,
+                        "eventIndex",
+                        0,
+                        "blockHashes",
+                        stored,
+                        "blockSizeTokens",
+                        16);
                 if (batch % 4 == 0) {
                     // The same message again.
-                    s.engine("KvBlocksStored", "batchSequence", batch, "eventIndex", 0, "blockHashes", stored, "blockSizeTokens", 16);
+                    s.engine(
+                            "KvBlocksStored",
+                            "batchSequence",
+                            batch,
+                            "eventIndex",
+                            0,
+                            "blockHashes",
+                            stored,
+                            "blockSizeTokens",
+                            16);
                 }
             }
             s.decode(15, 20 * MS, request).finished(request, "stop");
@@ -1057,7 +1085,8 @@ final class OperatorVariants {
         s.ofSteps.put("waitingCount", 1);
         s.ofSteps.put("kvUsedBlocksCount", 1_100L);
         s.decode(90, 15 * MS, all).finished("a", "stop");
-        s.step(22 * MS, s.with(s.decodes("b", "c", "d"), s.prompt("late", 60))).decode(40, 15 * MS, "b", "c", "d", "late");
+        s.step(22 * MS, s.with(s.decodes("b", "c", "d"), s.prompt("late", 60)))
+                .decode(40, 15 * MS, "b", "c", "d", "late");
         return s.then(r -> {
             assertThat(r.token("late", 0).cause()).isEqualTo("SEAT_LIMIT");
             r.never("KV_PRESSURE", "PREEMPTION", "QUEUE_WAIT");
@@ -1147,7 +1176,10 @@ final class OperatorVariants {
     private static EventText queuedBehindNothing() {
         EventText s = new EventText("vQ1");
         s.engine("EngineConfigured", "kvTotalBlocksCount", 10_000, "blockSizeTokens", 16, "maxSequencesCount", 64);
-        s.queued("a", 60).step(20 * MS, List.of(s.prompt("a", 60))).decode(80, 15 * MS, "a").queued("late", 60);
+        s.queued("a", 60)
+                .step(20 * MS, List.of(s.prompt("a", 60)))
+                .decode(80, 15 * MS, "a")
+                .queued("late", 60);
         s.ofSteps.put("kvUsedBlocksCount", 700L);
         s.ofSteps.put("runningCount", 1);
         s.decode(70, 15 * MS, "a");
@@ -1507,7 +1539,8 @@ final class OperatorVariants {
         return s.then(r -> {
             assertThat(r.request("R").tokenCount()).isEqualTo(120);
             assertThat(r.request("R").missingLayers()).contains("steps");
-            assertThat(r.tokens()).allSatisfy(token -> assertThat(token.gapBasis()).isEqualTo("delivered"));
+            assertThat(r.tokens())
+                    .allSatisfy(token -> assertThat(token.gapBasis()).isEqualTo("delivered"));
             // Nothing says why: no cause of an engine may be drawn from it.
             r.never("HOST_GAP", "QUEUE_WAIT", "PREFILL_INTERFERENCE", "BATCH_GROWTH", "GATEWAY_BUFFERING");
         });
@@ -1583,7 +1616,8 @@ final class OperatorVariants {
                             "120 cached KV blocks were evicted",
                             "vC1-jump joined",
                             "the batch had swung between 2 and 6 sequences");
-            assertThat(first.chain()).allSatisfy(sentence -> assertThat(sentence).endsWith("]"));
+            assertThat(first.chain())
+                    .allSatisfy(sentence -> assertThat(sentence).endsWith("]"));
             assertThat(sent).isPositive();
         });
     }

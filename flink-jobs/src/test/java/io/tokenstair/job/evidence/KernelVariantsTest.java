@@ -43,22 +43,26 @@ class KernelVariantsTest {
 
         assertThat(told).isBetween(10, 128);
         usually(DECODE, 300, ran("paged", 3_000));
-        assertThat(variants.step(DECODE, List.of(ran("flash", 1_000)), true, 1_000)).isNull();
+        assertThat(variants.step(DECODE, List.of(ran("flash", 1_000)), true, 1_000))
+                .isNull();
     }
 
     @Test
     void aVariantThatTakesNoLongerIsNone() {
         usually(DECODE, 20, ran("flash", 1_000));
 
-        assertThat(variants.step(DECODE, List.of(ran("flash3", 1_050)), true, 1_000)).isNull();
-        assertThat(variants.step(DECODE, List.of(ran("flash3", 500)), true, 1_000)).isNull();
+        assertThat(variants.step(DECODE, List.of(ran("flash3", 1_050)), true, 1_000))
+                .isNull();
+        assertThat(variants.step(DECODE, List.of(ran("flash3", 500)), true, 1_000))
+                .isNull();
     }
 
     @Test
     void theSameKernelThatTakesLongerIsNone() {
         usually(DECODE, 20, ran("flash", 1_000));
 
-        assertThat(variants.step(DECODE, List.of(ran("flash", 9_000)), true, 1_000)).isNull();
+        assertThat(variants.step(DECODE, List.of(ran("flash", 9_000)), true, 1_000))
+                .isNull();
     }
 
     @Test
@@ -102,7 +106,8 @@ class KernelVariantsTest {
     void tooFewStepsAreNothingUsual() {
         usually(DECODE, 7, ran("flash", 1_000));
 
-        assertThat(variants.step(DECODE, List.of(ran("paged", 9_000)), true, 1_000)).isNull();
+        assertThat(variants.step(DECODE, List.of(ran("paged", 9_000)), true, 1_000))
+                .isNull();
     }
 
     @Test

@@ -553,7 +553,8 @@ class RecordedEvidenceTest {
         assertThat(told.findings(Cause.KERNEL_FALLBACK)).singleElement().satisfies(finding -> {
             assertThat(finding.rule()).isEqualTo("kernel-variant");
             assertThat(finding.requestId()).isNull();
-            assertThat(finding.narrative()).contains("ran where flash_fwd_splitkv usually does, in 20 steps: 8.0 ms longer");
+            assertThat(finding.narrative())
+                    .contains("ran where flash_fwd_splitkv usually does, in 20 steps: 8.0 ms longer");
             assertThat(finding.evidence()).isNotEmpty();
         });
     }

@@ -11,7 +11,4 @@ import org.jspecify.annotations.Nullable;
  * @param findings which findings they would be among
  */
 public record SloFilter(
-        @Nullable Long ttftNanos,
-        @Nullable Long gapNanos,
-        int criticalFactor,
-        FindingFilter findings) {}
+        @Nullable Long ttftNanos, @Nullable Long gapNanos, int criticalFactor, FindingFilter findings) {}

@@ -56,7 +56,8 @@ public final class SloQueries {
             values.add(sequenceIndex);
         }
         return archive.query(
-                rows + " order by b.sequence_from nulls last, b.request_id, b.lifetime, b.sequence_index, b.token_index,"
+                rows
+                        + " order by b.sequence_from nulls last, b.request_id, b.lifetime, b.sequence_index, b.token_index,"
                         + " b.is_first desc",
                 values,
                 SloQueries::row);
@@ -85,23 +86,34 @@ public final class SloQueries {
         if (filter.ttftNanos() != null) {
             kinds.add("select r.request_id, r.lifetime, r.sequence_index, 0 as token_index, true as is_first,"
                     + " r.ttft_nanos as measured, true as is_delivered, "
-                    + String.join(", ", DELIVERY.stream().map(column -> "null::bigint as before_" + column).toList())
+                    + String.join(
+                            ", ",
+                            DELIVERY.stream()
+                                    .map(column -> "null::bigint as before_" + column)
+                                    .toList())
                     + " from request_analysis r where r.ttft_nanos > ?");
             values.add(filter.ttftNanos());
         }
         if (filter.gapNanos() != null) {
-            kinds.add("select g.request_id, g.lifetime, g.sequence_index, g.token_index, false as is_first,"
-                    + " greatest(g.gap_nanos, coalesce(g.arrival_gap, g.gap_nanos)) as measured,"
-                    + " (g.gap_basis = 'delivered' or coalesce(g.arrival_gap > g.gap_nanos, false)) as is_delivered, "
-                    + String.join(", ", DELIVERY.stream().map(column -> "g.before_" + column).toList())
-                    + " from (select t.request_id, t.lifetime, t.sequence_index, t.token_index, t.gap_nanos, t.gap_basis,"
-                    + " case when lag(t.token_index) over w = t.token_index - 1"
-                    + " then t.gap_nanos + t.delivery_nanos - lag(t.delivery_nanos) over w end as arrival_gap, "
-                    + String.join(
-                            ", ",
-                            DELIVERY.stream().map(column -> "lag(t." + column + ") over w as before_" + column).toList())
-                    + " from token_analysis t window w as (partition by t.request_id, t.lifetime, t.sequence_index"
-                    + " order by t.token_index)) g where g.token_index > 0 and greatest(g.gap_nanos, coalesce(g.arrival_gap, g.gap_nanos)) > ?");
+            kinds.add(
+                    "select g.request_id, g.lifetime, g.sequence_index, g.token_index, false as is_first,"
+                            + " greatest(g.gap_nanos, coalesce(g.arrival_gap, g.gap_nanos)) as measured,"
+                            + " (g.gap_basis = 'delivered' or coalesce(g.arrival_gap > g.gap_nanos, false)) as is_delivered, "
+                            + String.join(
+                                    ", ",
+                                    DELIVERY.stream()
+                                            .map(column -> "g.before_" + column)
+                                            .toList())
+                            + " from (select t.request_id, t.lifetime, t.sequence_index, t.token_index, t.gap_nanos, t.gap_basis,"
+                            + " case when lag(t.token_index) over w = t.token_index - 1"
+                            + " then t.gap_nanos + t.delivery_nanos - lag(t.delivery_nanos) over w end as arrival_gap, "
+                            + String.join(
+                                    ", ",
+                                    DELIVERY.stream()
+                                            .map(column -> "lag(t." + column + ") over w as before_" + column)
+                                            .toList())
+                            + " from token_analysis t window w as (partition by t.request_id, t.lifetime, t.sequence_index"
+                            + " order by t.token_index)) g where g.token_index > 0 and greatest(g.gap_nanos, coalesce(g.arrival_gap, g.gap_nanos)) > ?");
             values.add(filter.gapNanos());
         }
         if (kinds.isEmpty()) {
@@ -122,7 +134,11 @@ public final class SloQueries {
             conditions.add(findings.request());
         }
         if (findings.sinceEpochNanos() != null) {
-            where.append(" and coalesce(").append(ended).append(", ").append(from).append(") >= ?");
+            where.append(" and coalesce(")
+                    .append(ended)
+                    .append(", ")
+                    .append(from)
+                    .append(") >= ?");
             conditions.add(findings.sinceEpochNanos());
         }
         String critical = "k.measured >= (case when k.is_first then " + criticalTtft + " else " + criticalGap + " end)";
@@ -132,9 +148,14 @@ public final class SloQueries {
         values.addAll(conditions);
         return "select b.* from (select k.request_id, k.lifetime, k.sequence_index,"
                 + " coalesce(t.engine_id, r.engines[1]) as engine, k.is_first, k.measured, k.is_delivered, " + from
-                + " as from_nanos, " + ended + " as ended_nanos, coalesce(t.missing_layers, r.missing_layers) as missing, "
-                + String.join(", ", DELIVERY.stream().map(column -> "k.before_" + column).toList()) + ", "
-                + ResultTable.TOKENS.selectList("t").replace("t.request_id", "t.request_id as token_request_id")
+                + " as from_nanos, " + ended
+                + " as ended_nanos, coalesce(t.missing_layers, r.missing_layers) as missing, "
+                + String.join(
+                        ", ",
+                        DELIVERY.stream().map(column -> "k.before_" + column).toList()) + ", "
+                + ResultTable.TOKENS
+                        .selectList("t")
+                        .replace("t.request_id", "t.request_id as token_request_id")
                         .replace("t.lifetime", "t.lifetime as token_lifetime")
                         .replace("t.sequence_index", "t.sequence_index as token_sequence_index")
                         .replace("t.token_index", "k.token_index")

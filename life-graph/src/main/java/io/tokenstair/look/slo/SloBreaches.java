@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
 public final class SloBreaches {
     private static final int CRITICAL_FACTOR = 10;
     private static final int ID_BYTES = 16;
-    private static final String BEFORE_THE_QUEUE = "no record tells what passed between the sending and the engine's queue";
+    private static final String BEFORE_THE_QUEUE =
+            "no record tells what passed between the sending and the engine's queue";
 
     /** The order of findings, as the archive sorts them: ids compare as UTF-8, absent first, undated last. */
     private static final Comparator<Finding> PUBLIC_ORDER = Comparator.comparing(
@@ -74,9 +75,8 @@ public final class SloBreaches {
      */
     public void merge(RowCursor<Finding> findings, FindingFilter filter, boolean bySeverity, Taker taker)
             throws IOException {
-        Comparator<Finding> order = bySeverity
-                ? Comparator.comparingInt(SloBreaches::mildness).thenComparing(PUBLIC_ORDER)
-                : PUBLIC_ORDER;
+        Comparator<Finding> order =
+                bySeverity ? Comparator.comparingInt(SloBreaches::mildness).thenComparing(PUBLIC_ORDER) : PUBLIC_ORDER;
         Comparator<Finding> total = order.thenComparing(Finding::findingId, SloBreaches::compareUtf8);
         Taker merging = (breachFinding, breach) -> {
             for (Finding next = findings.peek();
@@ -318,8 +318,7 @@ public final class SloBreaches {
         long delivered = delivery == null ? 0 : delivery;
         long before = row.measuredNanos() - made - delivered;
         if (produced && before > made && before > delivered) {
-            return new Why(
-                    Cause.UNRESOLVED_STALL.name(), null, Confidence.UNRESOLVED.levelName(), BEFORE_THE_QUEUE);
+            return new Why(Cause.UNRESOLVED_STALL.name(), null, Confidence.UNRESOLVED.levelName(), BEFORE_THE_QUEUE);
         }
         if (token.deliveryCause() != null && (token.cause() == null || delivered > made)) {
             return Why.ofDelivery(token.deliveryCause());

@@ -76,7 +76,7 @@ public record SloLimits(@Nullable Long ttftNanos, @Nullable Long gapNanos) {
     }
 
     private static UnusableInputException refused(String text, String what, int at) {
-        return new UnusableInputException("Cannot read --slo: " + text + ": " + what + " at character "
-                + (at + 1) + ". " + ALLOWED);
+        return new UnusableInputException(
+                "Cannot read --slo: " + text + ": " + what + " at character " + (at + 1) + ". " + ALLOWED);
     }
 }

@@ -49,7 +49,8 @@ class SloLimitsTest {
     void anythingElseIsRefusedWithThePlaceAndWhatIsAllowed(String text, String says) {
         assertThatThrownBy(() -> SloLimits.parse(text))
                 .hasMessageStartingWith("Cannot read --slo: " + text + ": " + says)
-                .hasMessageEndingWith("Use ttft=2s,gap=300ms: one of them or both, each a number above 0 with s, ms or us,"
-                        + " a day at most");
+                .hasMessageEndingWith(
+                        "Use ttft=2s,gap=300ms: one of them or both, each a number above 0 with s, ms or us,"
+                                + " a day at most");
     }
 }

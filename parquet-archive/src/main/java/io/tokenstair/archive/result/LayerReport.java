@@ -26,8 +26,7 @@ public record LayerReport(
         @Field(8) @Nullable Long lastLostNumber) {
 
     /** A layer of which it is not known that anything was lost. */
-    public LayerReport(
-            @Nullable String engineId, String layer, boolean reported, long eventCount, long rejectedCount) {
+    public LayerReport(@Nullable String engineId, String layer, boolean reported, long eventCount, long rejectedCount) {
         this(engineId, layer, reported, eventCount, rejectedCount, null, null, null);
     }
 }
