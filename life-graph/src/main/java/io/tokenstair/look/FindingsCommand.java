@@ -57,13 +57,13 @@ final class FindingsCommand implements Callable<Integer> {
     @Option(
             names = "--fail-on",
             paramLabel = "SEVERITY",
-            description = "Exit with 1 when a printed finding is at least this severe.")
+            description = "Exit with 1 for a finding at least this severe.")
     private @Nullable Severity failOn;
 
     @Option(
             names = "--slo",
             paramLabel = "LIMITS",
-            description = "Also what is beyond ttft=2s,gap=300ms: one or both, with s, ms or us.")
+            description = "Also what is beyond limits: ttft=2s,gap=300ms.")
     private @Nullable String slo;
 
     @Option(names = "--lang", paramLabel = "en|zh", description = "Language of the narrative: en (default) or zh.")
@@ -72,7 +72,7 @@ final class FindingsCommand implements Callable<Integer> {
     @Option(names = "--format", paramLabel = "text|json", description = "text (default), or json: one object a line.")
     private ReadingOptions.Format format = ReadingOptions.Format.text;
 
-    @Option(names = "--remarks", description = "Remarks only: what is worth knowing and no cause of a slow token.")
+    @Option(names = "--remarks", description = "Remarks only: no causes of slow tokens.")
     private boolean remarks;
 
     private boolean failed;
