@@ -60,10 +60,7 @@ final class FindingsCommand implements Callable<Integer> {
             description = "Exit with 1 for a finding at least this severe.")
     private @Nullable Severity failOn;
 
-    @Option(
-            names = "--slo",
-            paramLabel = "LIMITS",
-            description = "Also what is beyond limits: ttft=2s,gap=300ms.")
+    @Option(names = "--slo", paramLabel = "LIMITS", description = "Also what is beyond limits: ttft=2s,gap=300ms.")
     private @Nullable String slo;
 
     @Option(names = "--lang", paramLabel = "en|zh", description = "Language of the narrative: en (default) or zh.")

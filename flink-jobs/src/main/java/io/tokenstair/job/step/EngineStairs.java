@@ -78,8 +78,7 @@ final class EngineStairs {
                 number,
                 tellsOfDecoding(judged) ? judged.stepNanos : 0,
                 judged.warm
-                        ? StrictMath.round(
-                                judged.expectedNanos * stairs.believedAtStart / state.model.level.believed)
+                        ? StrictMath.round(judged.expectedNanos * stairs.believedAtStart / state.model.level.believed)
                         : 0,
                 stairs.openKvEvents);
         stairs.openKvEvents = 0;

@@ -322,7 +322,8 @@ public final class StepTimeModel {
                 held = Double.isNaN(believed);
                 observed = predicted * (1 + believed);
             }
-            // On a level of faults, which vary: weighed by what they took, fast steps would count for more than slow ones.
+            // On a level of faults, which vary: weighed by what they took, fast steps would count for more than slow
+            // ones.
             typical = state.level.isUsual() ? observed : predicted;
             share = isNew ? FIRST_STEP_SHARE : 1;
         }
@@ -465,12 +466,13 @@ public final class StepTimeModel {
         double rest = bb - low * low;
         double first = change[1] / root;
         double second = rest <= 0 ? 0 : (change[2] - low * first) / StrictMath.sqrt(rest);
-        return UNKNOWN_DEVIATIONS * state.relativeNoise * StrictMath.sqrt((first * first + second * second) * state.scale);
+        return UNKNOWN_DEVIATIONS
+                * state.relativeNoise
+                * StrictMath.sqrt((first * first + second * second) * state.scale);
     }
 
     /** How much is believed of a new row; NaN on a level of faults: what is the row's and what is theirs cannot be told there. */
-    private static double newRow(
-            State state, StepLoad load, int row, double observed, double predicted, double band) {
+    private static double newRow(State state, StepLoad load, int row, double observed, double predicted, double band) {
         StepLevel level = state.level;
         if (level.isUsual()) {
             return newRowError(state, observed / predicted - 1);
@@ -493,8 +495,7 @@ public final class StepTimeModel {
 
     /** A row that is new may differ from what its neighbours say by as much as rows do here, and be faster than that. */
     private static double newRowError(State state, double error) {
-        return StrictMath.max(
-                -NEW_ROW_CLIP, StrictMath.min(StrictMath.min(NEW_ROW_CLIP, newRowSpread(state)), error));
+        return StrictMath.max(-NEW_ROW_CLIP, StrictMath.min(StrictMath.min(NEW_ROW_CLIP, newRowSpread(state)), error));
     }
 
     private static double promptError(State state, double error) {
