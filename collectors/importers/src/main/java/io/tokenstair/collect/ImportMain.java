@@ -2,6 +2,7 @@ package io.tokenstair.collect;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tokenstair.collect.bench.BenchImport;
+import io.tokenstair.collect.device.TraceNames;
 import io.tokenstair.collect.events.EventsImport;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
@@ -391,8 +392,12 @@ public final class ImportMain {
             })
     static final class Kineto extends ProfilerFormat {
         @Override
-        Importer importer(ImportListener listener) {
-            return new KinetoImport(engine, clock, LineSource.Limits.DEFAULT, listener);
+        Importer importer(ImportListener listener) throws ImportException {
+            return new KinetoImport(
+                    TraceNames.given("--engine", engine),
+                    TraceNames.given("--clock", clock),
+                    LineSource.Limits.DEFAULT,
+                    listener);
         }
     }
 
@@ -493,8 +498,12 @@ public final class ImportMain {
             footer = {"", "Example:", "  tokenstair import nsys-sqlite profile.sqlite --archive A"})
     static final class NsysSqlite extends ProfilerFormat {
         @Override
-        Importer importer(ImportListener listener) {
-            return new NsysImport(engine, clock, LineSource.Limits.DEFAULT, listener);
+        Importer importer(ImportListener listener) throws ImportException {
+            return new NsysImport(
+                    TraceNames.given("--engine", engine),
+                    TraceNames.given("--clock", clock),
+                    LineSource.Limits.DEFAULT,
+                    listener);
         }
     }
 

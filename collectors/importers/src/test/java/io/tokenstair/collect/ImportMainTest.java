@@ -133,6 +133,31 @@ class ImportMainTest {
     }
 
     @Test
+    void aTraceOfAGpuIsToldInLinesAndTakesTheNameOfItsEngine() throws IOException {
+        String trace = Imported.real()
+                .resolve("kineto_hta/triton_example__triton_example.json.gz")
+                .toString();
+        assertThat(run("kineto", trace, "--log", folder.resolve("log").toString(), "--engine", "vllm-0"))
+                .isZero();
+        assertThat(out.toString())
+                .contains("triton_example__triton_example.json.gz: 1 kernel, 0 copies and fills; 1 joined to the call");
+        assertThat(run("kineto", trace, "--log", folder.resolve("other").toString(), "--engine", "x".repeat(300)))
+                .isEqualTo(2);
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(err.toString()).contains("--engine", "give it a shorter name");
+    }
+
+    @Test
+    void helpOfTheGpuFormatsSaysWhatTheyCannotTell() {
+        for (String format : new String[] {"kineto", "nsys-sqlite"}) {
+            assertThat(run(format, "--help")).isZero();
+        }
+        assertThat(out.toString()).contains("Can tell:", "Cannot tell: requests and tokens", "it is never 0");
+        assertThat(out.toString().lines())
+                .allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(90));
+    }
+
+    @Test
     void severalCapturesGoIntoOneLog() {
         Imported.folder(folder.resolve("run"), "statlog.jsonl", STAT);
         Imported.folder(folder.resolve("other"), "statlog.jsonl", STAT);

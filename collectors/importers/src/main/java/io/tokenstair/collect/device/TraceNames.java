@@ -1,7 +1,12 @@
 package io.tokenstair.collect.device;
 
+import io.tokenstair.collect.importer.ImportException;
+import io.tokenstair.collect.input.Fields;
+import io.tokenstair.collect.input.RejectedRecordException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** The names that the events of one trace carry, each fit for an event. */
 public record TraceNames(String source, String engineId, String clockId) {
@@ -18,6 +23,21 @@ public record TraceNames(String source, String engineId, String clockId) {
                 : "~" + name.substring(name.length() - MOST_SOURCE_CHARACTERS + 1);
     }
 
+    /** A name that a user gives, fit for an id; null stays null. */
+    public static @Nullable String given(String option, @Nullable String name) throws ImportException {
+        if (name == null) {
+            return null;
+        }
+        try {
+            if (name.isBlank()) {
+                throw new ImportException(option + " is empty; give it a name");
+            }
+            return Fields.bounded(name, option);
+        } catch (RejectedRecordException e) {
+            throw new ImportException(e.reason() + "; give it a shorter name");
+        }
+    }
+
     /** A kernel's name, bounded; different names stay different. */
     public static String kernel(String name) {
         String sound = text(name);
@@ -32,9 +52,7 @@ public record TraceNames(String source, String engineId, String clockId) {
     static String text(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isSurrogate(text.charAt(i))) {
-                return new String(
-                        text.getBytes(java.nio.charset.StandardCharsets.UTF_8),
-                        java.nio.charset.StandardCharsets.UTF_8);
+                return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
             }
         }
         return text;

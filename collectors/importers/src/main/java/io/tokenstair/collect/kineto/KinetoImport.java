@@ -38,6 +38,7 @@ public final class KinetoImport extends FileImport {
     private static final long YEAR_2100_NANOS = 4_102_444_800_000_000_000L;
     private static final int MOST_THREADS = 1 << 16;
     private static final int MOST_CATEGORIES = 256;
+    private static final int MOST_CATEGORY_CHARACTERS = 64;
 
     private static final Set<String> KERNELS = Set.of("kernel", "gpu_kernel", "concurrent_kernel");
     private static final Set<String> COPIES = Set.of("gpu_memcpy", "gpu_memset", "memcpy", "memset");
@@ -175,7 +176,8 @@ public final class KinetoImport extends FileImport {
         if (!event.phase.equals("X")) {
             return;
         }
-        if (contents.categories.size() < MOST_CATEGORIES || contents.categories.containsKey(event.category)) {
+        if (event.category.length() <= MOST_CATEGORY_CHARACTERS
+                && (contents.categories.size() < MOST_CATEGORIES || contents.categories.containsKey(event.category))) {
             contents.categories.merge(event.category, 1L, Long::sum);
         }
         if (CALLS.contains(event.category)) {

@@ -32,7 +32,8 @@ final class NsysFile implements Closeable {
     private static final byte[] MAGIC = "SQLite format 3\0".getBytes(StandardCharsets.US_ASCII);
     private static final int MOST_TEXT_BYTES = 1 << 20;
     private static final int MOST_TABLES = 10_000;
-    private static final int MOST_STRINGS = 1 << 16;
+    private static final int MOST_STRINGS = 1 << 14;
+    private static final int MOST_HELD_CHARACTERS = 2_048;
 
     /** No row takes less room in a file. */
     private static final int LEAST_ROW_BYTES = 8;
@@ -158,11 +159,6 @@ final class NsysFile implements Closeable {
         return tables.getOrDefault(table, Set.of()).contains(column);
     }
 
-    /** True when no table is there. */
-    Set<String> tables() {
-        return tables.keySet();
-    }
-
     /** One row, by the names of its columns. A column that the table has not is absent. */
     static final class Row {
         private final ResultSet result;
@@ -285,7 +281,7 @@ final class NsysFile implements Closeable {
         stringById.setLong(1, id);
         try (ResultSet result = stringById.executeQuery()) {
             String value = result.next() ? result.getString(1) : null;
-            if (value != null && strings.size() < MOST_STRINGS) {
+            if (value != null && strings.size() < MOST_STRINGS && value.length() <= MOST_HELD_CHARACTERS) {
                 strings.put(id, value);
             }
             return value;

@@ -48,7 +48,7 @@ public final class NsysImport extends FileImport {
     private static final long FARTHEST_NANOS = Long.MAX_VALUE / 4;
     private static final int PROCESS_BITS = 24;
     private static final int MOST_KEYS = 1 << 16;
-    private static final int MOST_SIZES = 1 << 20;
+    private static final int MOST_SIZES = 1 << 18;
 
     /** Ranges of a thread that were pushed and popped, or started and ended, in the export's numbering. */
     private static final long PUSH_POP_RANGE = 59;
