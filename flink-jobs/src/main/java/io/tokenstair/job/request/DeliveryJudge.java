@@ -142,11 +142,16 @@ final class DeliveryJudge {
             return false;
         }
         long nextNanos = next.endNanos - token.endNanos;
+        long limit = limit(token, usual);
+        if (Math.abs(excess - nextNanos) <= limit) {
+            return true;
+        }
         Long reference = token.referenceNanos;
         // Where that is the rule, the step after its own was longer than usual.
-        boolean always = usual.warm() && reference != null && 2 * usual.medianNanos >= reference;
-        return Math.abs(excess - nextNanos) <= limit(token, usual)
-                || (always && Math.abs(excess - (nextNanos - reference)) <= limit(token, usual));
+        return reference != null
+                && usual.warm()
+                && 2 * usual.medianNanos >= reference
+                && Math.abs(excess - (nextNanos - reference)) <= limit;
     }
 
     /** What a gateway or a client held, as its stamps say, was published in time. */
