@@ -39,8 +39,8 @@ public final class MooncakeImport extends FileImport {
         CollectorSpool events = spools.collector(FORMAT, index + 1L, source + "/arrival");
         Trace trace = new Trace(source, events);
         reader.readLines(file, trace::accept);
-        if (trace.requests == 0 && trace.unknown != null) {
-            throw new ImportException(file + ": " + trace.unknown
+        if (trace.known == 0 && reader.result(false).read() > 0) {
+            throw new ImportException(file + ": no line of a Mooncake trace"
                     + "; name a Mooncake trace: JSON lines with timestamp, input_length, output_length and hash_ids");
         }
         trace.finish();
@@ -59,7 +59,8 @@ public final class MooncakeImport extends FileImport {
         private long outputTokens;
         private long inputTokens;
         private long latestNanos;
-        private @Nullable String unknown;
+        /** Lines of the format, taken or not. */
+        private long known;
 
         Trace(String source, CollectorSpool events) {
             this.source = source;
@@ -69,10 +70,9 @@ public final class MooncakeImport extends FileImport {
         @Nullable
         Long accept(Fields line) throws RejectedRecordException, IOException {
             if (!line.has("input_length") || !line.has("timestamp")) {
-                String problem = "no line of a Mooncake trace: timestamp or input_length is missing";
-                unknown = unknown == null ? problem : unknown;
-                throw new RejectedRecordException(problem);
+                throw new RejectedRecordException("no line of a Mooncake trace: timestamp or input_length is missing");
             }
+            known++;
             long millis = line.ordinal("timestamp");
             if (millis > MOST_MILLIS) {
                 throw line.refuse("timestamp", "more than a hundred years");
