@@ -147,14 +147,11 @@ final class DeliveryJudge {
             return true;
         }
         Long reference = token.referenceNanos;
-        if (Math.abs(excess - nextNanos) <= limit(token, usual)) {
-            return true;
-        }
         // Where that is the rule, the step after its own was longer than usual.
         return reference != null
                 && usual.warm()
                 && 2 * usual.medianNanos >= reference
-                && Math.abs(excess - (nextNanos - reference)) <= limit(token, usual);
+                && Math.abs(excess - (nextNanos - reference)) <= limit;
     }
 
     /** What a gateway or a client held, as its stamps say, was published in time. */
