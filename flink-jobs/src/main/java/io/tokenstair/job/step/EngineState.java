@@ -14,6 +14,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * that wait for core records, and by {@link PrefixBlocks} for evicted hashes.
  */
 public class EngineState {
+    /** Most steps with prompts that are remembered: a token that was left out for longer is told by the last of them. */
+    static final int PREFILL_STEPS = 64;
+
     /** Decode-only steps over which medians are taken. */
     public static final int REFERENCE_STEPS = 400;
 
@@ -78,9 +82,8 @@ public class EngineState {
 
     public long kvEvents;
     public boolean kvReported;
-    public @Nullable PrefillStep lastPrefill;
-    /** The last one of another request than {@link #lastPrefill}. */
-    public @Nullable PrefillStep earlierPrefill;
+    /** The last steps that computed prompt tokens, {@link #PREFILL_STEPS} at most. */
+    public List<PrefillStep> prefills = new ArrayList<>();
 
     public @Nullable Long tokenBudgetTokens;
     public @Nullable Integer maxSequencesCount;
@@ -188,24 +191,44 @@ public class EngineState {
     }
 
     /** Remembers who computed most prompt tokens in the step at hand. */
-    void prefilled(String requestId, String eventId) {
-        if (lastPrefill != null && !lastPrefill.requestId.equals(requestId)) {
-            earlierPrefill = lastPrefill;
-        }
+    void prefilled(String requestId, String eventId, long tokens) {
         PrefillStep prefill = new PrefillStep();
         prefill.requestId = requestId;
         prefill.eventId = eventId;
         prefill.stepNumber = steps;
-        lastPrefill = prefill;
+        prefill.tokens = tokens;
+        if (prefills.size() == PREFILL_STEPS) {
+            prefills.remove(0);
+        }
+        prefills.add(prefill);
     }
 
-    /** The last step since a sequence's last token in which another request computed prompt tokens; null when there was none. */
+    /**
+     * Who kept a sequence from being scheduled: of the steps between its last one and the step at hand the last one of the request that
+     * computed most prompt tokens in them; null when no other request did. Equal ones: the id that sorts first.
+     */
     @Nullable
     PrefillStep prefillBeside(SequenceState sequence) {
-        PrefillStep prefill = lastPrefill;
-        if (prefill != null && prefill.requestId.equals(sequence.name.requestId)) {
-            prefill = earlierPrefill;
+        Map<String, Long> tokens = new TreeMap<>();
+        for (PrefillStep prefill : prefills) {
+            if (prefill.stepNumber >= sequence.stepsAtLast
+                    && prefill.stepNumber < steps
+                    && !prefill.requestId.equals(sequence.name.requestId)) {
+                tokens.merge(prefill.requestId, prefill.tokens, Long::sum);
+            }
         }
-        return prefill == null || prefill.stepNumber < sequence.stepsAtLast ? null : prefill;
+        String most = null;
+        for (Map.Entry<String, Long> entry : tokens.entrySet()) {
+            if (most == null || entry.getValue() > tokens.getOrDefault(most, 0L)) {
+                most = entry.getKey();
+            }
+        }
+        PrefillStep last = null;
+        for (PrefillStep prefill : prefills) {
+            if (prefill.requestId.equals(most) && prefill.stepNumber < steps) {
+                last = prefill;
+            }
+        }
+        return last;
     }
 }

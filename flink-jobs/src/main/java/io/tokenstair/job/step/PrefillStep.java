@@ -4,6 +4,9 @@ package io.tokenstair.job.step;
 public class PrefillStep {
     public String requestId = "";
     public String eventId = "";
+    /** How many that were, in tokens. */
+    public long tokens;
+
     /** Number of the step among those of the timeline. */
     public long stepNumber;
 

@@ -218,9 +218,9 @@ final class TokenJudge {
                         sequence, tokens, state.snapshot.promptNanos(tokens, pairs), phase != Phase.PREFILL.code()));
             }
         }
-        String largest = largestPrompt(judged);
+        JudgedStep.PromptRow largest = largestPrompt(judged);
         if (largest != null) {
-            state.prefilled(largest, judged.eventId);
+            state.prefilled(largest.sequence().name.requestId, judged.eventId, largest.tokens());
         }
         for (int i = 0; i < rows.count(); i++) {
             SequenceState sequence = sequenceOfRow[i];
@@ -230,14 +230,14 @@ final class TokenJudge {
         }
     }
 
-    private static @Nullable String largestPrompt(JudgedStep judged) {
+    private static JudgedStep.@Nullable PromptRow largestPrompt(JudgedStep judged) {
         JudgedStep.PromptRow most = null;
         for (JudgedStep.PromptRow row : judged.promptRows) {
             if (most == null || row.tokens() > most.tokens()) {
                 most = row;
             }
         }
-        return most == null ? null : most.sequence().name.requestId;
+        return most;
     }
 
     private static void largest(JudgedStep judged, SequenceState sequence) {
