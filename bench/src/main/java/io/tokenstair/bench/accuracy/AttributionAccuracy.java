@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -125,14 +126,16 @@ public final class AttributionAccuracy implements Callable<Integer> {
         score.culprits.forEach((cause, count) -> out.printf(
                 Locale.ROOT, "| %s | %d | %.3f | %d |%n", cause, count.compared, count.share(), count.missed));
 
-        out.printf("%n| scenario | compared | rank 1 | not called slow |%n|---|---|---|---|%n");
+        out.printf("%n| scenario | compared | rank 1 | not called slow | usual in truth, called slow |%n|---|---|---|---|---|%n");
         score.byScenario.forEach((scenario, count) -> out.printf(
                 Locale.ROOT,
-                "| %s | %d | %s | %d |%n",
+                "| %s | %d | %s | %d | %d of %d |%n",
                 scenario.scenarioName(),
                 count.compared,
                 count.compared == 0 ? "" : String.format(Locale.ROOT, "%.3f", count.share()),
-                count.missed));
+                count.missed,
+                count.usualCalledSlow,
+                count.usual));
 
         out.printf("%n| true cause | tokens | said |%n|---|---|---|%n");
         score.confusion.forEach((truth, said) -> {
@@ -147,23 +150,29 @@ public final class AttributionAccuracy implements Callable<Integer> {
             out.printf("| %s | %d | %s |%n", truth, total, list);
         });
 
-        out.printf("%n| finding | found in runs made to show it | found elsewhere, runs |%n|---|---|---|%n");
-        AttributionScore.FINDINGS.forEach((cause, made) -> {
-            int found = 0;
-            int of = 0;
-            for (Scenario scenario : made) {
-                found += score.runsWithFinding.getOrDefault(cause, Map.of()).getOrDefault(scenario, 0);
-                of += score.byScenario.containsKey(scenario) ? runsPerScenario : 0;
+        printFindings(out, score);
+    }
+
+    /** Runs of each scenario in which each finding was said; in bold those that are made to show it. */
+    private static void printFindings(PrintWriter out, AttributionScore score) {
+        out.printf("%n| scenario |");
+        AttributionScore.FINDINGS.keySet().forEach(cause -> out.printf(" %s |", cause));
+        out.printf("%n|---|%s%n", "---|".repeat(AttributionScore.FINDINGS.size()));
+        for (Scenario scenario : score.byScenario.keySet()) {
+            StringBuilder row = new StringBuilder();
+            boolean any = false;
+            for (Map.Entry<Cause, Set<Scenario>> made : AttributionScore.FINDINGS.entrySet()) {
+                int found = score.runsWithFinding
+                        .getOrDefault(made.getKey(), Map.of())
+                        .getOrDefault(scenario, 0);
+                boolean wanted = made.getValue().contains(scenario);
+                any |= found > 0 || wanted;
+                row.append(wanted ? " **" + found + "** |" : found == 0 ? "  |" : " " + found + " |");
             }
-            StringBuilder elsewhere = new StringBuilder();
-            score.elsewhere(cause)
-                    .forEach((name, count) -> elsewhere
-                            .append(elsewhere.isEmpty() ? "" : ", ")
-                            .append(name)
-                            .append(' ')
-                            .append(count));
-            out.printf("| %s | %d of %d | %s |%n", cause, found, of, elsewhere);
-        });
+            if (any) {
+                out.printf("| %s |%s%n", scenario.scenarioName(), row);
+            }
+        }
     }
 
     /** Prints the tables. */

@@ -11,7 +11,6 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** What the product said of simulated runs, counted against their truth. */
@@ -40,6 +39,10 @@ final class AttributionScore {
         long compared;
         long right;
         long missed;
+        /** Tokens whose gap is within 15 % of the usual one in truth, and how many of them the product calls slow. */
+        long usual;
+
+        long usualCalledSlow;
 
         double share() {
             return compared == 0 ? 1 : (double) right / compared;
@@ -92,6 +95,7 @@ final class AttributionScore {
         for (TokenTruth truth : run.tokens()) {
             Cause cause = truth.dominantCause();
             if (cause == null) {
+                usual(count, truth, byKey.get(key(truth.requestId(), truth.sequenceIndex(), truth.tokenIndex())));
                 continue;
             }
             TokenAnalysis token = byKey.get(key(truth.requestId(), truth.sequenceIndex(), truth.tokenIndex()));
@@ -117,6 +121,15 @@ final class AttributionScore {
                         .computeIfAbsent(cause, name -> new EnumMap<>(Scenario.class))
                         .merge(scenario, 1, Integer::sum);
             }
+        }
+    }
+
+    /** The other side of the coin: a token that took what is usual, and what was said of it. */
+    private static void usual(Count count, TokenTruth truth, @Nullable TokenAnalysis said) {
+        boolean isUsual = truth.tokenIndex() > 0 && 100 * truth.gapNanos() <= 115 * truth.baselineNanos();
+        if (isUsual && said != null && said.gapNanos() != null) {
+            count.usual++;
+            count.usualCalledSlow += said.cause() == null ? 0 : 1;
         }
     }
 
@@ -200,16 +213,5 @@ final class AttributionScore {
             any |= part != null;
         }
         return !any || (total != null && total == sum);
-    }
-
-    /** The scenarios in which a finding was said though they are not made to show it, with the number of runs. */
-    Map<String, Integer> elsewhere(Cause cause) {
-        Map<String, Integer> names = new TreeMap<>();
-        runsWithFinding.getOrDefault(cause, Map.of()).forEach((scenario, count) -> {
-            if (!FINDINGS.getOrDefault(cause, Set.of()).contains(scenario)) {
-                names.put(scenario.scenarioName(), count);
-            }
-        });
-        return names;
     }
 }

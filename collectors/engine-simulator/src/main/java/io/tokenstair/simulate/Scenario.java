@@ -82,11 +82,15 @@ public enum Scenario {
             Cause.PREFILL_INTERFERENCE) {
         @Override
         void shape(Settings settings, RandomStream stream) {
+            settings.requestsPerSecond = 4;
             settings.sharedPrefixTokens = 3_072;
             settings.prefixGroups = 12;
-            settings.kvBlocks = 6_500;
-            for (double share = 0.4; share < 0.7; share += 0.03) {
-                extra(settings, share, 8_000, 40, 0);
+            settings.kvBlocks = 3_600;
+            for (double share = 0.4; share < 0.9; share += 0.12) {
+                // Together they take more than is free: prefixes that nobody uses just then go.
+                for (int i = 0; i < 3; i++) {
+                    extra(settings, share, 8_000, 40, 0);
+                }
             }
         }
     },

@@ -543,7 +543,8 @@ public final class EngineFindings {
     // ---- the batch
 
     private void oscillation(EngineStep step, long usualSequences) {
-        if (step.sequences == 0) {
+        if (step.decodeSequences == 0) {
+            // Prompts alone: the batch that decodes waits, it has not become smaller.
             return;
         }
         if (step.decodeOnly && step.stepNanos > 0 && step.stepNanos < QUIET_NANOS) {
@@ -554,7 +555,7 @@ public final class EngineFindings {
         double amplitude = slope <= 0
                 ? Double.MAX_VALUE
                 : StrictMath.max(2, StrictMath.max(usualSequences / 2.0, SWING_SHARE * watch.meanY() / slope));
-        boolean turned = watch.swings.accept(step.sequences, amplitude);
+        boolean turned = watch.swings.accept(step.decodeSequences, amplitude);
         Episode episode = watch.oscillation;
         if (turned) {
             if (!episode.open) {

@@ -14,6 +14,7 @@ public final class EngineStep {
     public long endNanos;
     public long stepNanos;
     public int sequences;
+    public int decodeSequences;
     public boolean decodeOnly;
     /** Tokens computed: decoded, new prompt tokens, and recomputed ones. */
     public long computedTokens;

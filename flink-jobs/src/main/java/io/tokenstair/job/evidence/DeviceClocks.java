@@ -18,6 +18,9 @@ public class DeviceClocks {
     /** A sample says nothing of a step this much later. */
     static final long STALE_NANOS = 60_000_000_000L;
 
+    /** Samples that follow each other sooner do not all count for what is usual. */
+    static final long USUAL_EVERY_NANOS = 1_000_000_000L;
+
     /** Samples of one device. */
     public static class Device {
         public String clockId = "";
@@ -26,6 +29,9 @@ public class DeviceClocks {
         public int next;
         public int count;
         public SortedWindow usualHertz = new SortedWindow(USUAL);
+        /** Stamp of the newest sample in it. */
+        public long usualAtNanos;
+
         public String throttleReason = "";
         public String lastEventId = "";
 
@@ -54,12 +60,17 @@ public class DeviceClocks {
         if (!device.clockId.equals(clockId)) {
             device.clockId = clockId;
             device.count = 0;
+            device.usualAtNanos = stampNanos - USUAL_EVERY_NANOS;
         }
         device.stampNanos[device.next] = stampNanos;
         device.hertz[device.next] = hertz;
         device.next = (device.next + 1) % KEPT;
         device.count = Math.min(device.count + 1, KEPT);
-        device.usualHertz.add(hertz);
+        if (device.usualHertz.size() < 2 || stampNanos - device.usualAtNanos >= USUAL_EVERY_NANOS) {
+            // What is usual spans minutes, however often it is sampled: a hot spell must not become usual.
+            device.usualHertz.add(hertz);
+            device.usualAtNanos = stampNanos;
+        }
         device.throttleReason = sample.throttleReason() == null ? "" : sample.throttleReason();
         device.lastEventId = eventId;
     }

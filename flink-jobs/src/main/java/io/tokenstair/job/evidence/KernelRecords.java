@@ -4,6 +4,7 @@ import io.tokenstair.event.KernelRan;
 import io.tokenstair.job.window.SortedWindow;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Kernel records of an engine that wait for their step, and what each kernel usually takes. A kernel is its name, grid, shared memory
- * and graph: the same kernel at the same shape. Bounded by {@value #WAITING} waiting records and {@value #KERNELS} kernels; what
+ * and graph: the same kernel at the same shape; of a shape that is new it is taken from the kernel's other grids. Bounded by {@value #WAITING} waiting records and {@value #KERNELS} kernels; what
  * exceeds that is not looked at, and counted.
  */
 public class KernelRecords {
@@ -26,6 +27,18 @@ public class KernelRecords {
 
     /** A kernel within this factor of its usual time is as fast as ever. */
     static final double LONGER = 1.1;
+
+    /** The same where its usual time is not known, only that of smaller and larger grids. */
+    static final double LONGER_BETWEEN = 1.2;
+
+    /** What is longer becomes usual when it lasted so many times as long as what was usual, */
+    static final int BELIEVED_TIMES = 4;
+
+    /** and this many steps in any case. */
+    static final int BELIEVED_STEPS = 4_096;
+
+    private static final int BEYOND_GRIDS = 2;
+    private static final int EVICTED = 128;
 
     /** Kernels that scale alike lie within this share of their common factor. */
     static final double ALIKE = 0.15;
@@ -50,6 +63,18 @@ public class KernelRecords {
         public SortedWindow usualNanos = new SortedWindow(USUAL);
         /** Resident tokens of those steps: attention takes longer with them. */
         public SortedWindow usualResident = new SortedWindow(USUAL);
+        /** Name, grid, shared memory and graph; the first and third of them are its family. */
+        public String key = "";
+
+        public String family = "";
+        /** Blocks launched; -1 where that is not recorded. */
+        public long grid = -1;
+        /** Steps that it was learnt from, at most as many as matter, and those in a row that were longer. */
+        public int learntSteps;
+
+        public int longerRun;
+        /** When it last ran, by {@link KernelRecords#steps}. */
+        public long lastStep;
 
         /** For Flink's serializer. */
         public Kernel() {}
@@ -76,6 +101,10 @@ public class KernelRecords {
     public SortedWindow idleWindow = new SortedWindow(400);
     public KernelVariants variants = new KernelVariants();
     public long droppedRecords;
+    /** Steps that had kernels. */
+    public long steps;
+    /** Places in {@link #kernels} that hold none. */
+    public List<Integer> free = new ArrayList<>();
 
     /** For Flink's serializer. */
     public KernelRecords() {}
@@ -141,19 +170,53 @@ public class KernelRecords {
         if (known != null) {
             return known;
         }
-        if (kernels.size() == KERNELS) {
-            return -1;
+        if (kernels.size() == KERNELS && free.isEmpty()) {
+            evict();
+            if (free.isEmpty()) {
+                return -1;
+            }
         }
         Kernel made = new Kernel();
         made.name = ran.kernelName();
+        made.key = key;
+        made.family = ran.kernelName() + '\u001f' + ran.sharedMemoryBytes();
+        made.grid = ran.gridCount() == null ? -1 : ran.gridCount();
+        made.lastStep = steps;
         made.kernelClass = ran.kernelClass() == null ? classOf(ran.kernelName()) : ran.kernelClass();
         if (ran.graphId() != null && ran.gridCount() == null && made.kernelClass.equals("other")) {
             // A whole graph in one record, which has no grid of its own: there is attention in it.
             made.kernelClass = "attention";
         }
-        numberOf.put(key, kernels.size());
-        kernels.add(made);
-        return kernels.size() - 1;
+        int number = kernels.size();
+        if (free.isEmpty()) {
+            kernels.add(made);
+        } else {
+            number = free.remove(free.size() - 1);
+            kernels.set(number, made);
+        }
+        numberOf.put(key, number);
+        return number;
+    }
+
+    /** Forgets the kernels that ran longest ago, a few at once: each size of a prompt may be a grid of its own. */
+    private void evict() {
+        boolean[] waiting = new boolean[kernels.size()];
+        for (int i = 0; i < count; i++) {
+            waiting[kernel[i]] = true;
+        }
+        List<Integer> oldest = new ArrayList<>();
+        for (int i = 0; i < kernels.size(); i++) {
+            if (!waiting[i]) {
+                oldest.add(i);
+            }
+        }
+        oldest.sort(Comparator.<Integer>comparingLong(i -> kernels.get(i).lastStep)
+                .thenComparing(Comparator.naturalOrder()));
+        for (int number : oldest.subList(0, Math.min(EVICTED, oldest.size()))) {
+            numberOf.remove(kernels.get(number).key);
+            kernels.set(number, new Kernel());
+            free.add(number);
+        }
     }
 
     private static int index(List<String> known, String text) {
@@ -217,6 +280,7 @@ public class KernelRecords {
         }
         long residentTokens = work.residentTokens();
         variants(byDevice, work, evidence);
+        Map<String, Boolean> lowered = new HashMap<>();
         DeviceSum worst = null;
         DeviceSum waiting = null;
         long busiest = 0;
@@ -224,6 +288,7 @@ public class KernelRecords {
             DeviceClocks.Device sampled = clocks.of(entry.getKey());
             double slowdown = DeviceClocks.slowdown(sampled, endNanos, ways);
             DeviceSum sum = judge(entry.getKey(), entry.getValue(), residentTokens, slowdown);
+            lowered.put(entry.getKey(), slowdown >= LOWER_CLOCK);
             evidence.clockKnown &= !Double.isNaN(slowdown) || sum.kernelNanos == 0;
             if (worst == null || sum.kernelNanos + sum.thermalNanos > worst.kernelNanos + worst.thermalNanos) {
                 worst = sum;
@@ -237,7 +302,8 @@ public class KernelRecords {
             }
             busiest = Math.max(busiest, busy);
         }
-        learn(byDevice, residentTokens);
+        steps++;
+        byDevice.forEach((deviceId, sums) -> learn(sums, residentTokens, lowered.getOrDefault(deviceId, false)));
         if (worst == null || waiting == null) {
             return;
         }
@@ -371,17 +437,62 @@ public class KernelRecords {
         sequence[to] = sequence[from];
     }
 
+    /** What a kernel usually takes; NaN while that is not known. */
     private double usualNanos(Sum sum, long residentTokens) {
         Kernel of = kernels.get(sum.kernel);
-        if (of.usualNanos.size() < KNOWN) {
-            return Double.NaN;
+        if (of.usualNanos.size() >= KNOWN) {
+            return launchNanos(of, residentTokens) * sum.launches;
         }
-        double usual = (double) of.usualNanos.median() * sum.launches;
+        return of.grid < 0 ? Double.NaN : between(of, residentTokens) * sum.launches;
+    }
+
+    private static double launchNanos(Kernel of, long residentTokens) {
+        double usual = of.usualNanos.median();
         if (of.kernelClass.equals("attention")) {
             // Lenient: as if all of it grew with the context.
             usual *= Math.max(1, (double) residentTokens / Math.max(1, of.usualResident.median()));
         }
         return usual;
+    }
+
+    /**
+     * On the line between the next smaller and the next larger grid of the same kernel, or beyond its two largest grids up to {@value
+     * #BEYOND_GRIDS} times as many blocks; NaN where these are not known.
+     */
+    private double between(Kernel of, long residentTokens) {
+        Kernel below = null;
+        Kernel beneath = null;
+        Kernel above = null;
+        for (Kernel other : kernels) {
+            if (other.grid < 0 || other.usualNanos.size() < KNOWN || !other.family.equals(of.family)) {
+                continue;
+            }
+            if (other.grid <= of.grid && (below == null || other.grid > below.grid)) {
+                beneath = below;
+                below = other;
+            } else if (below != null && other.grid < below.grid && (beneath == null || other.grid > beneath.grid)) {
+                beneath = other;
+            }
+            if (other.grid >= of.grid && (above == null || other.grid < above.grid)) {
+                above = other;
+            }
+        }
+        if (above == null && below != null && beneath != null && of.grid <= BEYOND_GRIDS * below.grid) {
+            above = below;
+            below = beneath;
+        }
+        if (below == null || above == null) {
+            return Double.NaN;
+        }
+        double low = launchNanos(below, residentTokens);
+        double high = launchNanos(above, residentTokens);
+        return above.grid == below.grid
+                ? Math.max(low, high)
+                : Math.max(low, low + (high - low) * (of.grid - below.grid) / (above.grid - below.grid));
+    }
+
+    private double longer(Sum sum) {
+        return kernels.get(sum.kernel).usualNanos.size() >= KNOWN ? LONGER : LONGER_BETWEEN;
     }
 
     private DeviceSum judge(String deviceId, Map<Integer, Sum> sums, long residentTokens, double slowdown) {
@@ -413,9 +524,9 @@ public class KernelRecords {
             }
             double beyond = sum.nanos - of * lowered;
             if (isCollective(sum)) {
-                collective += sum.nanos > LONGER * of ? sum.nanos - of : 0;
+                collective += sum.nanos > longer(sum) * of ? sum.nanos - of : 0;
             } else {
-                longer += sum.nanos > LONGER * of * lowered ? beyond : 0;
+                longer += sum.nanos > longer(sum) * of * lowered ? beyond : 0;
                 alike += StrictMath.abs(sum.nanos / of - factor) <= ALIKE * factor ? of : 0;
             }
             if (sum.nanos - of > mostLonger) {
@@ -464,13 +575,35 @@ public class KernelRecords {
         return leastNanos < mostNanos / 2 ? least : null;
     }
 
-    private void learn(Map<String, Map<Integer, Sum>> byDevice, long residentTokens) {
-        for (Map<Integer, Sum> sums : byDevice.values()) {
-            for (Sum sum : sums.values()) {
-                Kernel of = kernels.get(sum.kernel);
-                of.usualNanos.add(sum.nanos / sum.launches);
-                of.usualResident.add(residentTokens);
+    /** What is longer than usual is a fault until it has lasted, and what a lowered clock makes of kernels is no usual time of theirs. */
+    private void learn(Map<Integer, Sum> sums, long residentTokens, boolean clockLowered) {
+        double[] usual = new double[sums.size()];
+        int next = 0;
+        for (Sum sum : sums.values()) {
+            usual[next++] = usualNanos(sum, residentTokens);
+        }
+        next = 0;
+        for (Sum sum : sums.values()) {
+            Kernel of = kernels.get(sum.kernel);
+            of.lastStep = steps;
+            double limit = longer(sum) * usual[next++];
+            if (sum.nanos > limit) {
+                of.longerRun++;
+                if (clockLowered
+                        || of.longerRun
+                                < Math.min(BELIEVED_STEPS, BELIEVED_TIMES * Math.max(KNOWN, of.learntSteps))) {
+                    continue;
+                }
+                of.usualNanos = new SortedWindow(USUAL);
+                of.usualResident = new SortedWindow(USUAL);
+                of.learntSteps = 0;
+            } else if (clockLowered) {
+                continue;
             }
+            of.longerRun = Math.max(0, of.longerRun - 2);
+            of.learntSteps = Math.min(of.learntSteps + 1, BELIEVED_STEPS);
+            of.usualNanos.add(sum.nanos / sum.launches);
+            of.usualResident.add(residentTokens);
         }
     }
 }

@@ -987,6 +987,7 @@ public final class EngineTimeline {
         told.endNanos = judged.endNanos;
         told.stepNanos = judged.stepNanos;
         told.sequences = judged.load.sequences();
+        told.decodeSequences = judged.decodeSequences;
         told.decodeOnly = judged.load.promptTokens() == 0;
         told.computedTokens = judged.load.promptTokens() + judged.decodeSequences;
         told.recomputeTokens = judged.recomputeTokens;
