@@ -64,13 +64,12 @@ public class StepLevel {
 
     public double sequencesBefore;
     public double residentBefore;
-    public int rowBefore = -1;
     /** The same of the last steps before the level was left. */
     public double sequencesUsual;
 
     public double residentUsual;
-    /** The only row of the table in which the open steps are; -1 for several. */
-    public int openRow = -1;
+    /** True when an open step is of a batch size that is well known. */
+    public boolean openKnown;
 
     /** For Flink's serializer and a cold start. */
     public StepLevel() {}
@@ -102,8 +101,9 @@ public class StepLevel {
      *
      * @param error of its time relative to what it should take on this level
      * @param band what noise can be
+     * @param knownRow true for a batch size that is well known
      */
-    Verdict accept(double error, double band, int row, double expectedNanos, StepLoad load) {
+    Verdict accept(double error, double band, boolean knownRow, double expectedNanos, StepLoad load) {
         if (slower > 0) {
             slowerSteps++;
         } else {
@@ -117,7 +117,6 @@ public class StepLevel {
                 expectedBefore += rate * (expectedNanos - expectedBefore);
                 sequencesBefore += rate * (load.sequences() - sequencesBefore);
                 residentBefore += rate * (load.residentTokens() - residentBefore);
-                rowBefore = row;
                 sequencesUsual = slower > 0 ? sequencesUsual : sequencesBefore;
                 residentUsual = slower > 0 ? residentUsual : residentBefore;
             }
@@ -133,9 +132,9 @@ public class StepLevel {
         }
         if (openCount == 0) {
             ofLoad = false;
-            openRow = row;
+            openKnown = false;
         }
-        openRow = openRow == row ? row : -1;
+        openKnown |= knownRow;
         if (openCount == OPEN_STEPS) {
             System.arraycopy(open, 1, open, 0, OPEN_STEPS - 1);
             openCount--;
@@ -153,14 +152,12 @@ public class StepLevel {
      * @param unknown by how much the model may be wrong about how the load changed since before the open change, or for a fall since before
      *     the level was left, relative to the expected time: what a fall leaves within it is the load's
      * @param expectedNanos what a step of now should take
-     * @param youngRow true when the open steps are all of one batch size that is little known
      */
-    void decide(double unknown, double band, double expectedNanos, boolean youngRow) {
+    void decide(double unknown, double band, double expectedNanos) {
         double change = openMedian();
         double loadChange = expectedBefore == 0 ? 0 : StrictMath.abs(expectedNanos / expectedBefore - 1);
         ofLoad = change > 0
-                && (StrictMath.max(unknown, loadChange / LOAD_SHARE) >= change
-                        || (youngRow && openRow >= 0 && openRow != rowBefore));
+                && (!openKnown || StrictMath.max(unknown, loadChange / LOAD_SHARE) >= change);
         if (!ofLoad) {
             double before = slower;
             slower = factor() * (1 + change) - 1;
@@ -208,6 +205,5 @@ public class StepLevel {
         openCount = 0;
         ofLoad = false;
         expectedBefore = 0;
-        rowBefore = -1;
     }
 }

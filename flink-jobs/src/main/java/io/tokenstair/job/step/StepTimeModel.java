@@ -409,7 +409,7 @@ public final class StepTimeModel {
             return StrictMath.max(-NEW_ROW_CLIP, StrictMath.min(1 / NEW_ROW_CLIP, raw));
         }
         if (table[row + STEPS] < NEW_ROW_STEPS) {
-            return newRow(state, load, row, observed, predicted, band);
+            return newRow(state, load, observed, predicted, band);
         }
         double run = table[row + RUN];
         run = sign == 0 ? 0 : sign * run > 0 ? run + sign : sign;
@@ -425,10 +425,10 @@ public final class StepTimeModel {
             return Double.NaN;
         }
         double error = levelError(observed, predicted, state.level.factor());
-        StepLevel.Verdict verdict = state.level.accept(error, band, row, predicted, load);
+        boolean knownRow = table[row + STEPS] >= YOUNG_ROW_STEPS;
+        StepLevel.Verdict verdict = state.level.accept(error, band, knownRow, predicted, load);
         if (verdict == StepLevel.Verdict.DECIDE) {
-            boolean youngRow = table[row + STEPS] < YOUNG_ROW_STEPS;
-            state.level.decide(unknown(state, load) / predicted, band, predicted, youngRow);
+            state.level.decide(unknown(state, load) / predicted, band, predicted);
         }
         if (verdict != StepLevel.Verdict.LEARN) {
             return Double.NaN;
@@ -472,7 +472,7 @@ public final class StepTimeModel {
     }
 
     /** How much is believed of a new row; NaN on a level of faults: what is the row's and what is theirs cannot be told there. */
-    private static double newRow(State state, StepLoad load, int row, double observed, double predicted, double band) {
+    private static double newRow(State state, StepLoad load, double observed, double predicted, double band) {
         StepLevel level = state.level;
         if (level.isUsual()) {
             return newRowError(state, observed / predicted - 1);
@@ -480,8 +480,8 @@ public final class StepTimeModel {
         // Whether the level goes on is still seen, by as much as rows may differ.
         double wide = StrictMath.max(band, newRowSpread(state));
         double error = levelError(observed, predicted, level.factor());
-        if (level.accept(error, wide, row, predicted, load) == StepLevel.Verdict.DECIDE) {
-            level.decide(StrictMath.max(wide, unknown(state, load) / predicted), band, predicted, false);
+        if (level.accept(error, wide, false, predicted, load) == StepLevel.Verdict.DECIDE) {
+            level.decide(StrictMath.max(wide, unknown(state, load) / predicted), band, predicted);
         }
         return Double.NaN;
     }

@@ -22,7 +22,8 @@ class KernelRecordsTest {
                 "c/0",
                 step);
         Evidence evidence = new Evidence();
-        records.during(step, 1_000 * step - 500, 1_000 * step + 500, 0, clocks, ONE_CLOCK, evidence);
+        records.during(
+                step, 1_000 * step - 500, 1_000 * step + 500, new StepWork(0, 1, 0), clocks, ONE_CLOCK, evidence);
         return evidence.nanos(EvidenceKind.KERNEL);
     }
 

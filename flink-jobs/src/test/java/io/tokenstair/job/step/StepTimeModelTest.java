@@ -246,10 +246,10 @@ class StepTimeModelTest {
     @Test
     void aLevelIsUsualOnceItLastedFourTimesAsLongAsTheOneBefore() {
         Engine engine = new Engine(20);
-        engine.run(600);
+        engine.run(1_000);
         StepLoad usual = engine.load(60, GraphMode.FULL, 50_000);
         engine.factor = 1.3;
-        engine.run(1_000);
+        engine.run(1_500);
         assertThat(engine.snapshot.expectedNanos(usual) / engine.meanNanos(usual))
                 .isCloseTo(1, within(0.03));
         engine.run(2_000);
