@@ -126,7 +126,8 @@ public final class AttributionAccuracy implements Callable<Integer> {
         score.culprits.forEach((cause, count) -> out.printf(
                 Locale.ROOT, "| %s | %d | %.3f | %d |%n", cause, count.compared, count.share(), count.missed));
 
-        out.printf("%n| scenario | compared | rank 1 | not called slow | usual in truth, called slow |%n|---|---|---|---|---|%n");
+        out.printf(
+                "%n| scenario | compared | rank 1 | not called slow | usual in truth, called slow |%n|---|---|---|---|---|%n");
         score.byScenario.forEach((scenario, count) -> out.printf(
                 Locale.ROOT,
                 "| %s | %d | %s | %d | %d of %d |%n",

@@ -498,6 +498,8 @@ public class KernelRecords {
     private DeviceSum judge(String deviceId, Map<Integer, Sum> sums, long residentTokens, double slowdown) {
         double took = 0;
         double usual = 0;
+        double tookSteady = 0;
+        double usualSteady = 0;
         int known = 0;
         for (Sum sum : sums.values()) {
             double of = usualNanos(sum, residentTokens);
@@ -505,9 +507,13 @@ public class KernelRecords {
                 took += sum.nanos;
                 usual += of;
                 known++;
+                boolean steady = !kernels.get(sum.kernel).kernelClass.equals("attention");
+                tookSteady += steady ? sum.nanos : 0;
+                usualSteady += steady ? of : 0;
             }
         }
-        double factor = usual > 0 ? took / usual : 1;
+        // How far attention grows with its context is not known: the others say how much slower all are.
+        double factor = usualSteady > 0 ? tookSteady / usualSteady : usual > 0 ? took / usual : 1;
         double alike = 0;
         double lowered = Double.isNaN(slowdown) || slowdown < LOWER_CLOCK ? 1 : slowdown;
         double longer = 0;
@@ -527,7 +533,9 @@ public class KernelRecords {
                 collective += sum.nanos > longer(sum) * of ? sum.nanos - of : 0;
             } else {
                 longer += sum.nanos > longer(sum) * of * lowered ? beyond : 0;
-                alike += StrictMath.abs(sum.nanos / of - factor) <= ALIKE * factor ? of : 0;
+                boolean scales = sum.nanos >= (1 - ALIKE) * factor * usualNanos(sum, 0)
+                        && sum.nanos <= (1 + ALIKE) * factor * of;
+                alike += scales ? of : 0;
             }
             if (sum.nanos - of > mostLonger) {
                 mostLonger = sum.nanos - of;
@@ -590,8 +598,7 @@ public class KernelRecords {
             if (sum.nanos > limit) {
                 of.longerRun++;
                 if (clockLowered
-                        || of.longerRun
-                                < Math.min(BELIEVED_STEPS, BELIEVED_TIMES * Math.max(KNOWN, of.learntSteps))) {
+                        || of.longerRun < Math.min(BELIEVED_STEPS, BELIEVED_TIMES * Math.max(KNOWN, of.learntSteps))) {
                     continue;
                 }
                 of.usualNanos = new SortedWindow(USUAL);

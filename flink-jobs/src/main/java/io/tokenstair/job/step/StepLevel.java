@@ -156,8 +156,7 @@ public class StepLevel {
     void decide(double unknown, double band, double expectedNanos) {
         double change = openMedian();
         double loadChange = expectedBefore == 0 ? 0 : StrictMath.abs(expectedNanos / expectedBefore - 1);
-        ofLoad = change > 0
-                && (!openKnown || StrictMath.max(unknown, loadChange / LOAD_SHARE) >= change);
+        ofLoad = change > 0 && (!openKnown || StrictMath.max(unknown, loadChange / LOAD_SHARE) >= change);
         if (!ofLoad) {
             double before = slower;
             slower = factor() * (1 + change) - 1;

@@ -1,4 +1,4 @@
-/** Reads the result tables of an archive with DuckDB, a row at a time. */
+/** Reads the result tables of an archive with DuckDB, a row at a time, and what their columns hold as text. */
 @NullMarked
 package io.tokenstair.look.archive;
 

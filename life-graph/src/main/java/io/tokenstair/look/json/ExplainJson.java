@@ -2,6 +2,8 @@ package io.tokenstair.look.json;
 
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.look.archive.EvidenceSentence;
+import io.tokenstair.look.archive.TokenParts;
 import io.tokenstair.look.slo.SloBreach;
 import io.tokenstair.narrative.Language;
 import java.io.IOException;

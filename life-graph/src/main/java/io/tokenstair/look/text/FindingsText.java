@@ -5,7 +5,7 @@ import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.cause.Severity;
 import io.tokenstair.look.archive.ArchiveSummary;
-import io.tokenstair.look.json.EvidenceSentence;
+import io.tokenstair.look.archive.EvidenceSentence;
 import io.tokenstair.look.slo.SloBreach;
 import io.tokenstair.look.slo.SloBreaches;
 import io.tokenstair.narrative.Language;

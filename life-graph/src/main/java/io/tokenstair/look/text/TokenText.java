@@ -2,9 +2,9 @@ package io.tokenstair.look.text;
 
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
-import io.tokenstair.look.json.EvidenceSentence;
+import io.tokenstair.look.archive.EvidenceSentence;
+import io.tokenstair.look.archive.TokenParts;
 import io.tokenstair.look.json.ExplainJson;
-import io.tokenstair.look.json.TokenParts;
 import io.tokenstair.look.slo.SloBreach;
 import io.tokenstair.narrative.Language;
 import java.io.IOException;

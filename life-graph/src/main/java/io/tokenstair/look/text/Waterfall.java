@@ -1,6 +1,6 @@
 package io.tokenstair.look.text;
 
-import io.tokenstair.look.json.TokenParts.NamedPart;
+import io.tokenstair.look.archive.TokenParts.NamedPart;
 import java.io.IOException;
 import java.util.List;
 

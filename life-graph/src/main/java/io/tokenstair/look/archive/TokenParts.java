@@ -1,4 +1,4 @@
-package io.tokenstair.look.json;
+package io.tokenstair.look.archive;
 
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.cause.DeliveryPart;

@@ -1,4 +1,4 @@
-package io.tokenstair.look.json;
+package io.tokenstair.look.archive;
 
 import io.tokenstair.narrative.Language;
 import io.tokenstair.narrative.Phrase;
