@@ -206,11 +206,10 @@ public final class ImportMain {
     /** The format {@code vllm-capture}. */
     @Command(
             name = "vllm-capture",
+            header = "A recorded vLLM run: steps, streams, KV blocks; no GPU kernels.",
             customSynopsis = "tokenstair import vllm-capture DIR... --archive DIR [--strict] [--debug]",
             description = {
-                "Folders with the recording of a vLLM run.",
-                "",
-                "Any file of a recording may be",
+                "Folders with the recording of a vLLM run. Any file of a recording may be",
                 "missing; each may be plain or gzipped (.gz).",
                 "",
                 "  steps.jsonl       engine steps: which step made each token, queueing,",
@@ -241,6 +240,7 @@ public final class ImportMain {
     /** The format {@code events}. */
     @Command(
             name = "events",
+            header = "Events of the catalogue as JSON lines: what they say, no more.",
             customSynopsis = "tokenstair import events FILE... --archive DIR [--strict] [--debug]",
             description = {
                 "JSON lines, an event a line: the names of the event catalogue, written by hand",
@@ -266,6 +266,7 @@ public final class ImportMain {
     /** The format {@code prometheus}. */
     @Command(
             name = "prometheus",
+            header = "Scrapes of /metrics: an engine as a whole; no requests, no tokens.",
             customSynopsis = "tokenstair import prometheus FILE... --archive DIR [--strict] [--debug]",
             description = {
                 "Scrapes of /metrics in the Prometheus text format, plain or gzipped (.gz).",
@@ -288,6 +289,7 @@ public final class ImportMain {
     /** The format {@code steps-csv}. */
     @Command(
             name = "steps-csv",
+            header = "Engine steps or readings as CSV: an engine as a whole; no tokens.",
             customSynopsis =
                     "tokenstair import steps-csv FILE... --map FIELD=COLUMN[:UNIT],... --archive DIR [--where COLUMN=VALUE] [--engine NAME] [--max-sequences N]",
             description = {
@@ -404,6 +406,7 @@ public final class ImportMain {
     /** The format {@code vllm-bench}. */
     @Command(
             name = "vllm-bench",
+            header = "vllm bench serve results: a client's token gaps; nothing of the engine.",
             customSynopsis = "tokenstair import vllm-bench FILE... --archive DIR [--strict] [--debug]",
             description = {
                 "Results of vllm bench serve, and requests with an engine's stamps.",
@@ -433,6 +436,7 @@ public final class ImportMain {
     /** The format {@code sglang-bench}. */
     @Command(
             name = "sglang-bench",
+            header = "sglang.bench_serving results: a client's gaps; nothing of the engine.",
             customSynopsis = "tokenstair import sglang-bench FILE... --archive DIR [--strict] [--debug]",
             description = {
                 "Results of sglang.bench_serving.",
@@ -460,6 +464,7 @@ public final class ImportMain {
     /** The format {@code mooncake}. */
     @Command(
             name = "mooncake",
+            header = "Mooncake request traces: arrivals, shared prefixes; no times of tokens.",
             customSynopsis = "tokenstair import mooncake FILE... --archive DIR [--strict] [--debug]",
             description = {
                 "Request traces of the Mooncake project: a workload only.",
