@@ -19,8 +19,8 @@ public class StepLevel {
     /** Steps that the usual expected time before a change is a mean of. */
     private static final double BEFORE_STEPS = 8;
 
-    /** A change is the load's where the expected time itself changed by this share of it. */
-    private static final double LOAD_SHARE = 1;
+    /** A change is the load's where the expected time itself changed by this share of it: an edge of the batch may be three times as high as known. */
+    private static final double LOAD_SHARE = 1.0 / 3;
 
     /** Steps on a level after which it is known. */
     private static final int KNOWN_STEPS = 256;
@@ -68,8 +68,8 @@ public class StepLevel {
     public double sequencesUsual;
 
     public double residentUsual;
-    /** True when an open step is of a batch size that is well known. */
-    public boolean openKnown;
+    /** How many of the open steps are of a batch size that is well known. */
+    public int openKnownCount;
 
     /** For Flink's serializer and a cold start. */
     public StepLevel() {}
@@ -132,9 +132,9 @@ public class StepLevel {
         }
         if (openCount == 0) {
             ofLoad = false;
-            openKnown = false;
+            openKnownCount = 0;
         }
-        openKnown |= knownRow;
+        openKnownCount = Math.min(openCount, openKnownCount) + (knownRow ? 1 : 0);
         if (openCount == OPEN_STEPS) {
             System.arraycopy(open, 1, open, 0, OPEN_STEPS - 1);
             openCount--;
@@ -156,7 +156,8 @@ public class StepLevel {
     void decide(double unknown, double band, double expectedNanos) {
         double change = openMedian();
         double loadChange = expectedBefore == 0 ? 0 : StrictMath.abs(expectedNanos / expectedBefore - 1);
-        ofLoad = change > 0 && (!openKnown || StrictMath.max(unknown, loadChange / LOAD_SHARE) >= change);
+        ofLoad = change > 0
+                && (2 * openKnownCount < OPEN_STEPS || StrictMath.max(unknown, loadChange / LOAD_SHARE) >= change);
         if (!ofLoad) {
             double before = slower;
             slower = factor() * (1 + change) - 1;
