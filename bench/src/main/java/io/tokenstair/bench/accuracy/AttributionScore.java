@@ -2,6 +2,8 @@ package io.tokenstair.bench.accuracy;
 
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.cause.Cause;
+import io.tokenstair.cause.DeliveryPart;
+import io.tokenstair.cause.Part;
 import io.tokenstair.simulate.Layers;
 import io.tokenstair.simulate.Scenario;
 import io.tokenstair.simulate.Simulation;
@@ -11,6 +13,7 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What the product said of simulated runs, counted against their truth. */
@@ -174,43 +177,18 @@ final class AttributionScore {
 
     /** Whether the parts of a token sum to its gap, and those of its delivery to that, to the nanosecond. */
     static boolean isExact(TokenAnalysis token) {
-        return isSum(
-                        token.gapNanos(),
-                        token.partReferenceNanos(),
-                        token.partQueueWaitNanos(),
-                        token.partPreemptedWaitNanos(),
-                        token.partSkippedWaitNanos(),
-                        token.partTransferWaitNanos(),
-                        token.partBatchNanos(),
-                        token.partContextNanos(),
-                        token.partPrefillNanos(),
-                        token.partRecomputeOwnNanos(),
-                        token.partRecomputeOtherNanos(),
-                        token.partGraphNanos(),
-                        token.partKernelNanos(),
-                        token.partSyncNanos(),
-                        token.partAllocNanos(),
-                        token.partCollectiveNanos(),
-                        token.partHostContentionNanos(),
-                        token.partHostPauseNanos(),
-                        token.partHostGapNanos(),
-                        token.partUnexplainedNanos())
-                && isSum(
-                        token.deliveryNanos(),
-                        token.deliveryOutputNanos(),
-                        token.deliveryGatewayNanos(),
-                        token.deliveryNetworkNanos(),
-                        token.deliveryClientNanos(),
-                        token.deliveryUnexplainedNanos());
+        return isSum(token.gapNanos(), Part.values(), token::partNanos)
+                && isSum(token.deliveryNanos(), DeliveryPart.values(), token::partNanos);
     }
 
     /** Where there is no part nothing is claimed. */
-    private static boolean isSum(@Nullable Long total, @Nullable Long... parts) {
+    private static <P> boolean isSum(@Nullable Long total, P[] parts, Function<P, @Nullable Long> nanosOf) {
         long sum = 0;
         boolean any = false;
-        for (Long part : parts) {
-            sum += part == null ? 0 : part;
-            any |= part != null;
+        for (P part : parts) {
+            Long nanos = nanosOf.apply(part);
+            sum += nanos == null ? 0 : nanos;
+            any |= nanos != null;
         }
         return !any || (total != null && total == sum);
     }

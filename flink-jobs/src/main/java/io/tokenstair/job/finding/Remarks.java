@@ -1,5 +1,6 @@
 package io.tokenstair.job.finding;
 
+import io.tokenstair.archive.result.ContentHash;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.cause.Confidence;
 import java.util.ArrayList;
@@ -21,8 +22,7 @@ public final class Remarks {
             List<String> evidence,
             List<String> missingLayers,
             String narrative) {
-        String content = String.join(
-                "\u001f",
+        String remarkId = ContentHash.of(
                 topic,
                 subject,
                 String.valueOf(fromEpochNanos),
@@ -31,7 +31,7 @@ public final class Remarks {
                 String.join("\u001e", evidence),
                 narrative);
         return new Remark(
-                Findings.hash(content),
+                remarkId,
                 topic,
                 subject,
                 fromEpochNanos,

@@ -9,6 +9,7 @@ import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.cause.Part;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -60,27 +61,7 @@ class CaptureTruthTest {
     }
 
     private static @Nullable Long[] parts(TokenAnalysis token) {
-        return new @Nullable Long[] {
-            token.partReferenceNanos(),
-            token.partQueueWaitNanos(),
-            token.partPreemptedWaitNanos(),
-            token.partSkippedWaitNanos(),
-            token.partTransferWaitNanos(),
-            token.partBatchNanos(),
-            token.partContextNanos(),
-            token.partPrefillNanos(),
-            token.partRecomputeOwnNanos(),
-            token.partRecomputeOtherNanos(),
-            token.partGraphNanos(),
-            token.partKernelNanos(),
-            token.partSyncNanos(),
-            token.partAllocNanos(),
-            token.partCollectiveNanos(),
-            token.partHostContentionNanos(),
-            token.partHostPauseNanos(),
-            token.partHostGapNanos(),
-            token.partUnexplainedNanos()
-        };
+        return Arrays.stream(Part.values()).map(token::partNanos).toArray(Long[]::new);
     }
 
     private static TokenAnalysis token(CaptureAnalysis analysis, String requestId, int index) {

@@ -166,17 +166,7 @@ record CaseResults(String name, List<TokenAnalysis> tokens, List<RequestAnalysis
     }
 
     static long part(TokenAnalysis token, Part part) {
-        Long nanos = switch (part) {
-            case REFERENCE -> token.partReferenceNanos();
-            case QUEUE_WAIT -> token.partQueueWaitNanos();
-            case PREEMPTED_WAIT -> token.partPreemptedWaitNanos();
-            case SKIPPED_WAIT -> token.partSkippedWaitNanos();
-            case TRANSFER_WAIT -> token.partTransferWaitNanos();
-            case RECOMPUTE_OWN -> token.partRecomputeOwnNanos();
-            case GRAPH -> token.partGraphNanos();
-            case HOST_GAP -> token.partHostGapNanos();
-            default -> throw new IllegalArgumentException("Cannot tell " + part + " here");
-        };
+        Long nanos = token.partNanos(part);
         return nanos == null ? 0 : nanos;
     }
 
@@ -191,27 +181,8 @@ record CaseResults(String name, List<TokenAnalysis> tokens, List<RequestAnalysis
 
     private static long sum(TokenAnalysis token) {
         long sum = 0;
-        for (Long part : java.util.Arrays.asList(
-                token.partReferenceNanos(),
-                token.partQueueWaitNanos(),
-                token.partPreemptedWaitNanos(),
-                token.partSkippedWaitNanos(),
-                token.partTransferWaitNanos(),
-                token.partBatchNanos(),
-                token.partContextNanos(),
-                token.partPrefillNanos(),
-                token.partRecomputeOwnNanos(),
-                token.partRecomputeOtherNanos(),
-                token.partGraphNanos(),
-                token.partKernelNanos(),
-                token.partSyncNanos(),
-                token.partAllocNanos(),
-                token.partCollectiveNanos(),
-                token.partHostContentionNanos(),
-                token.partHostPauseNanos(),
-                token.partHostGapNanos(),
-                token.partUnexplainedNanos())) {
-            sum += part == null ? 0 : part;
+        for (Part part : Part.values()) {
+            sum += part(token, part);
         }
         return sum;
     }

@@ -5,7 +5,6 @@ import io.tokenstair.cause.DeliveryPart;
 import io.tokenstair.cause.Part;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** The parts of a token's gap and of its delivery that are present, in the order of the closed lists. */
 public final class TokenParts {
@@ -24,7 +23,7 @@ public final class TokenParts {
     public static List<NamedPart> ofGap(TokenAnalysis token) {
         List<NamedPart> parts = new ArrayList<>();
         for (Part part : Part.values()) {
-            Long nanos = gapPart(token, part);
+            Long nanos = token.partNanos(part);
             if (nanos != null) {
                 parts.add(new NamedPart(part.partName(), nanos, evidenceOf(token, part.partName())));
             }
@@ -36,7 +35,7 @@ public final class TokenParts {
     public static List<NamedPart> ofDelivery(TokenAnalysis token) {
         List<NamedPart> parts = new ArrayList<>();
         for (DeliveryPart part : DeliveryPart.values()) {
-            Long nanos = deliveryPart(token, part);
+            Long nanos = token.partNanos(part);
             if (nanos != null) {
                 parts.add(new NamedPart(part.partName(), nanos, evidenceOf(token, "delivery-" + part.partName())));
             }
@@ -53,39 +52,5 @@ public final class TokenParts {
             }
         }
         return events;
-    }
-
-    private static @Nullable Long gapPart(TokenAnalysis token, Part part) {
-        return switch (part) {
-            case REFERENCE -> token.partReferenceNanos();
-            case QUEUE_WAIT -> token.partQueueWaitNanos();
-            case PREEMPTED_WAIT -> token.partPreemptedWaitNanos();
-            case SKIPPED_WAIT -> token.partSkippedWaitNanos();
-            case TRANSFER_WAIT -> token.partTransferWaitNanos();
-            case BATCH -> token.partBatchNanos();
-            case CONTEXT -> token.partContextNanos();
-            case PREFILL -> token.partPrefillNanos();
-            case RECOMPUTE_OWN -> token.partRecomputeOwnNanos();
-            case RECOMPUTE_OTHER -> token.partRecomputeOtherNanos();
-            case GRAPH -> token.partGraphNanos();
-            case KERNEL -> token.partKernelNanos();
-            case SYNC -> token.partSyncNanos();
-            case ALLOC -> token.partAllocNanos();
-            case COLLECTIVE -> token.partCollectiveNanos();
-            case HOST_CONTENTION -> token.partHostContentionNanos();
-            case HOST_PAUSE -> token.partHostPauseNanos();
-            case HOST_GAP -> token.partHostGapNanos();
-            case UNEXPLAINED -> token.partUnexplainedNanos();
-        };
-    }
-
-    private static @Nullable Long deliveryPart(TokenAnalysis token, DeliveryPart part) {
-        return switch (part) {
-            case OUTPUT -> token.deliveryOutputNanos();
-            case GATEWAY -> token.deliveryGatewayNanos();
-            case NETWORK -> token.deliveryNetworkNanos();
-            case CLIENT -> token.deliveryClientNanos();
-            case UNEXPLAINED -> token.deliveryUnexplainedNanos();
-        };
     }
 }

@@ -1,5 +1,6 @@
 package io.tokenstair.look.slo;
 
+import io.tokenstair.archive.result.ContentHash;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.cause.Cause;
@@ -20,12 +21,9 @@ import io.tokenstair.narrative.Milliseconds;
 import io.tokenstair.narrative.Phrase;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -40,7 +38,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SloBreaches {
     private static final int CRITICAL_FACTOR = 10;
-    private static final int ID_BYTES = 16;
     private static final String BEFORE_THE_QUEUE =
             "no record tells what passed between the sending and the engine's queue";
 
@@ -329,8 +326,7 @@ public final class SloBreaches {
     // ---- identity and order
 
     private static Finding identified(Finding finding, long limit) {
-        String content = String.join(
-                "\u001f",
+        return finding.withId(ContentHash.of(
                 finding.rule(),
                 Long.toString(limit),
                 finding.cause(),
@@ -341,35 +337,7 @@ public final class SloBreaches {
                 String.valueOf(finding.firstTokenIndex()),
                 String.valueOf(finding.fromEpochNanos()),
                 String.valueOf(finding.toEpochNanos()),
-                finding.narrative());
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-256").digest(content.getBytes(StandardCharsets.UTF_8));
-            return new Finding(
-                    HexFormat.of().formatHex(hash, 0, ID_BYTES),
-                    finding.rule(),
-                    finding.ruleRevision(),
-                    finding.cause(),
-                    finding.severity(),
-                    finding.engineId(),
-                    finding.requestId(),
-                    finding.lifetime(),
-                    finding.sequenceIndex(),
-                    finding.fromEpochNanos(),
-                    finding.toEpochNanos(),
-                    finding.boundNanos(),
-                    finding.firstTokenIndex(),
-                    finding.lastTokenIndex(),
-                    finding.culpritRequestId(),
-                    finding.confidence(),
-                    finding.confidenceWhy(),
-                    finding.evidence(),
-                    finding.missingLayers(),
-                    finding.partNames(),
-                    finding.partNanos(),
-                    finding.narrative());
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("Cannot find SHA-256", e);
-        }
+                finding.narrative()));
     }
 
     private static int compareUtf8(String a, String b) {

@@ -87,4 +87,32 @@ public record Finding(
                 narrative,
                 null);
     }
+
+    /** The same finding under another id. */
+    public Finding withId(String findingId) {
+        return new Finding(
+                findingId,
+                rule,
+                ruleRevision,
+                cause,
+                severity,
+                engineId,
+                requestId,
+                lifetime,
+                sequenceIndex,
+                fromEpochNanos,
+                toEpochNanos,
+                boundNanos,
+                firstTokenIndex,
+                lastTokenIndex,
+                culpritRequestId,
+                confidence,
+                confidenceWhy,
+                evidence,
+                missingLayers,
+                partNames,
+                partNanos,
+                narrative,
+                sigmaNanos);
+    }
 }

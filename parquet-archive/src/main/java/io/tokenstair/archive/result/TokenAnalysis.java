@@ -1,5 +1,7 @@
 package io.tokenstair.archive.result;
 
+import io.tokenstair.cause.DeliveryPart;
+import io.tokenstair.cause.Part;
 import io.tokenstair.event.Field;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -182,5 +184,41 @@ public record TokenAnalysis(
                 slowKind,
                 null,
                 deliveryNanos == null ? null : Long.valueOf(0));
+    }
+
+    /** The time of a part of the gap; may be negative, absent where nothing shows it. */
+    public @Nullable Long partNanos(Part part) {
+        return switch (part) {
+            case REFERENCE -> partReferenceNanos;
+            case QUEUE_WAIT -> partQueueWaitNanos;
+            case PREEMPTED_WAIT -> partPreemptedWaitNanos;
+            case SKIPPED_WAIT -> partSkippedWaitNanos;
+            case TRANSFER_WAIT -> partTransferWaitNanos;
+            case BATCH -> partBatchNanos;
+            case CONTEXT -> partContextNanos;
+            case PREFILL -> partPrefillNanos;
+            case RECOMPUTE_OWN -> partRecomputeOwnNanos;
+            case RECOMPUTE_OTHER -> partRecomputeOtherNanos;
+            case GRAPH -> partGraphNanos;
+            case KERNEL -> partKernelNanos;
+            case SYNC -> partSyncNanos;
+            case ALLOC -> partAllocNanos;
+            case COLLECTIVE -> partCollectiveNanos;
+            case HOST_CONTENTION -> partHostContentionNanos;
+            case HOST_PAUSE -> partHostPauseNanos;
+            case HOST_GAP -> partHostGapNanos;
+            case UNEXPLAINED -> partUnexplainedNanos;
+        };
+    }
+
+    /** The time of a part of the delivery; absent where it is not known. */
+    public @Nullable Long partNanos(DeliveryPart part) {
+        return switch (part) {
+            case OUTPUT -> deliveryOutputNanos;
+            case GATEWAY -> deliveryGatewayNanos;
+            case NETWORK -> deliveryNetworkNanos;
+            case CLIENT -> deliveryClientNanos;
+            case UNEXPLAINED -> deliveryUnexplainedNanos;
+        };
     }
 }
