@@ -5,6 +5,7 @@ import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
+import io.tokenstair.job.timer.EarliestTimer;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.functions.OpenContext;
@@ -78,15 +79,8 @@ public final class FitClocks extends KeyedProcessFunction<String, ClockRecord, P
     }
 
     private static void arm(ClockBuffer buffer, long millis, KeyedProcessFunction<?, ?, ?>.Context context) {
-        long timer = (millis / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
-        if (buffer.timerMillis != Long.MIN_VALUE) {
-            if (buffer.timerMillis <= timer) {
-                return;
-            }
-            context.timerService().deleteEventTimeTimer(buffer.timerMillis);
-        }
-        buffer.timerMillis = timer;
-        context.timerService().registerEventTimeTimer(timer);
+        long timer = EarliestTimer.after(millis, TIMER_GRID_MILLIS);
+        buffer.timerMillis = EarliestTimer.arm(context.timerService(), buffer.timerMillis, timer);
     }
 
     @Override
@@ -96,7 +90,7 @@ public final class FitClocks extends KeyedProcessFunction<String, ClockRecord, P
             return;
         }
         long complete = context.timerService().currentWatermark();
-        buffer.timerMillis = Long.MIN_VALUE;
+        buffer.timerMillis = EarliestTimer.NONE;
         drain(buffer, complete, context, out);
         if (complete == Long.MAX_VALUE) {
             bufferState.clear();

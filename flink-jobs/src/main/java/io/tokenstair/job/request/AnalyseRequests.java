@@ -10,6 +10,7 @@ import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.job.step.AnalyseSteps;
 import io.tokenstair.job.step.EngineTimeline;
+import io.tokenstair.job.timer.EarliestTimer;
 import io.tokenstair.job.type.ZeroPackedSerializer;
 import io.tokenstair.milestone.Milestone;
 import java.util.ArrayList;
@@ -127,15 +128,8 @@ public final class AnalyseRequests
             RequestBuffer buffer, long millis, KeyedBroadcastProcessFunction<?, ?, ?, ?>.ReadOnlyContext context) {
         long timer = millis > END - HOLD_MILLIS - TIMER_GRID_MILLIS
                 ? END
-                : ((millis + HOLD_MILLIS) / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
-        if (buffer.timerMillis != Long.MIN_VALUE) {
-            if (buffer.timerMillis <= timer) {
-                return;
-            }
-            context.timerService().deleteEventTimeTimer(buffer.timerMillis);
-        }
-        buffer.timerMillis = timer;
-        context.timerService().registerEventTimeTimer(buffer.timerMillis);
+                : EarliestTimer.after(millis + HOLD_MILLIS, TIMER_GRID_MILLIS);
+        buffer.timerMillis = EarliestTimer.arm(context.timerService(), buffer.timerMillis, timer);
     }
 
     @Override
@@ -147,7 +141,7 @@ public final class AnalyseRequests
         long watermark = context.timerService().currentWatermark();
         boolean end = watermark == Long.MAX_VALUE;
         long complete = end ? Long.MAX_VALUE : watermark - HOLD_MILLIS;
-        buffer.timerMillis = Long.MIN_VALUE;
+        buffer.timerMillis = EarliestTimer.NONE;
         RequestState request = requestState.value();
         if (request == null) {
             request = new RequestState();

@@ -32,6 +32,7 @@ import io.tokenstair.job.statistics.DurationPane;
 import io.tokenstair.job.statistics.MomentPane;
 import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
+import io.tokenstair.job.timer.EarliestTimer;
 import io.tokenstair.job.type.ZeroPackedSerializer;
 import java.util.ArrayList;
 import java.util.List;
@@ -178,15 +179,8 @@ public final class AnalyseSteps
     /** Sets the timer for what has this event time. One for later, of a partition that is ahead, gives way. */
     private static void arm(
             EngineBuffer buffer, long millis, KeyedBroadcastProcessFunction<?, ?, ?, ?>.ReadOnlyContext context) {
-        long timer = (millis / TIMER_GRID_MILLIS + 1) * TIMER_GRID_MILLIS;
-        if (buffer.timerMillis != Long.MIN_VALUE) {
-            if (buffer.timerMillis <= timer) {
-                return;
-            }
-            context.timerService().deleteEventTimeTimer(buffer.timerMillis);
-        }
-        buffer.timerMillis = timer;
-        context.timerService().registerEventTimeTimer(buffer.timerMillis);
+        long timer = EarliestTimer.after(millis, TIMER_GRID_MILLIS);
+        buffer.timerMillis = EarliestTimer.arm(context.timerService(), buffer.timerMillis, timer);
     }
 
     @Override
@@ -197,7 +191,7 @@ public final class AnalyseSteps
         }
         long complete = context.timerService().currentWatermark();
         boolean end = complete == Long.MAX_VALUE;
-        buffer.timerMillis = Long.MIN_VALUE;
+        buffer.timerMillis = EarliestTimer.NONE;
         SortedMap<Integer, EngineState> ranks = drain(context.getCurrentKey(), buffer, complete, context, out);
         for (EngineState rank : ranks.values()) {
             EngineTimeline timeline = timeline(rank, context, out);

@@ -110,32 +110,10 @@ public final class ExplainJson {
             json.text("why", token.confidenceWhy());
             json.endObject();
         }
-        List<TokenParts.NamedPart> parts = TokenParts.ofGap(token);
-        if (!parts.isEmpty()) {
-            json.beginArray("parts");
-            for (TokenParts.NamedPart part : parts) {
-                json.beginObject();
-                json.text("part", part.name());
-                json.number("nanos", part.nanos());
-                json.texts("evidence", part.evidence());
-                json.endObject();
-            }
-            json.endArray();
-        }
+        parts(json, "parts", TokenParts.ofGap(token));
         json.number("deliveryNanos", token.deliveryNanos());
         json.number("deliveredBoundNanos", token.deliveredBoundNanos());
-        List<TokenParts.NamedPart> deliveryParts = TokenParts.ofDelivery(token);
-        if (!deliveryParts.isEmpty()) {
-            json.beginArray("deliveryParts");
-            for (TokenParts.NamedPart part : deliveryParts) {
-                json.beginObject();
-                json.text("part", part.name());
-                json.number("nanos", part.nanos());
-                json.texts("evidence", part.evidence());
-                json.endObject();
-            }
-            json.endArray();
-        }
+        parts(json, "deliveryParts", TokenParts.ofDelivery(token));
         json.text("deliveryCause", token.deliveryCause());
         json.beginArray("chain");
         for (String archived : token.chain()) {
@@ -160,5 +138,20 @@ public final class ExplainJson {
                 && token.deliveredBoundNanos() != null
                 && token.deliveredBoundNanos() > 0
                 && Math.abs(token.deliveryNanos()) <= token.deliveredBoundNanos();
+    }
+
+    private static void parts(JsonWriter json, String name, List<TokenParts.NamedPart> parts) throws IOException {
+        if (parts.isEmpty()) {
+            return;
+        }
+        json.beginArray(name);
+        for (TokenParts.NamedPart part : parts) {
+            json.beginObject();
+            json.text("part", part.name());
+            json.number("nanos", part.nanos());
+            json.texts("evidence", part.evidence());
+            json.endObject();
+        }
+        json.endArray();
     }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.collect.bench.BenchImport;
 import io.tokenstair.collect.input.LineSource;
-import io.tokenstair.collect.output.EventSpools;
 import io.tokenstair.collect.prometheus.PrometheusImport;
 import io.tokenstair.collect.table.CsvImport;
 import io.tokenstair.collect.table.CsvMap;
@@ -65,14 +64,6 @@ class MutatedInputTest {
         FileImport importer(ImportListener listener) throws ImportException;
     }
 
-    private static final ImportListener SILENT = new ImportListener() {
-        @Override
-        public void progress(String layer, long read) {}
-
-        @Override
-        public void missing(String layer, String files, Path missingIn) {}
-    };
-
     private static byte[] mutated(byte[] original, SplittableRandom random) {
         byte[] bytes = original.clone();
         int changes = 1 + random.nextInt(4);
@@ -110,43 +101,26 @@ class MutatedInputTest {
         return both;
     }
 
-    private void readsOrRefuses(Format format, long seed, String original) throws IOException {
+    private void readsOrRefuses(Format format, long seed, String original) throws IOException, ImportException {
         SplittableRandom random = new SplittableRandom(seed);
         byte[] bytes = original.getBytes(StandardCharsets.UTF_8);
         Path file = folder.resolve("input");
-        long read = 0;
-        long rejected = 0;
-        int refused = 0;
+        DamagedFile damaged = new DamagedFile(file, folder.resolve("log"));
         for (int i = 0; i < FILES; i++) {
             byte[] input = mutated(bytes, random);
             Files.write(file, input);
-            // Without the log, which is written as for any input.
-            try (EventSpools spools = new EventSpools(folder.resolve("log"))) {
-                RecordReader reader = new RecordReader(
-                        "mutated",
-                        path -> "input",
-                        () -> null,
-                        LineSource.Limits.DEFAULT,
-                        spools.collector("rejects", 1, "none"),
-                        count -> {});
-                format.importer(SILENT).read(file, 0, reader, spools);
-                LayerCount count = reader.result(false);
-                assertThat(count.read()).isEqualTo(count.accepted() + count.rejected());
-                read += count.read();
-                rejected += count.rejected();
-            } catch (ImportException e) {
-                refused++;
-                assertThat(e.getMessage()).doesNotContain("\n");
+            try {
+                damaged.read(format.importer(DamagedFile.SILENT));
             } catch (RuntimeException e) {
                 throw new AssertionError("input " + i + ": " + new String(input, StandardCharsets.UTF_8), e);
             }
         }
-        assertThat(read).isPositive();
-        assertThat(rejected + refused).isPositive();
+        assertThat(damaged.read()).isPositive();
+        assertThat(damaged.rejected() + damaged.refused()).isPositive();
     }
 
     @Test
-    void resultsOfVllm() throws IOException {
+    void resultsOfVllm() throws IOException, ImportException {
         readsOrRefuses(
                 listener -> new BenchImport(BenchImport.Tool.VLLM, LineSource.Limits.DEFAULT, listener),
                 1,
@@ -157,7 +131,7 @@ class MutatedInputTest {
     }
 
     @Test
-    void requestsWithStamps() throws IOException {
+    void requestsWithStamps() throws IOException, ImportException {
         readsOrRefuses(
                 listener -> new BenchImport(BenchImport.Tool.VLLM, LineSource.Limits.DEFAULT, listener),
                 2,
@@ -168,7 +142,7 @@ class MutatedInputTest {
     }
 
     @Test
-    void resultsOfSglang() throws IOException {
+    void resultsOfSglang() throws IOException, ImportException {
         String run = "{\"backend\":\"sglang\",\"request_rate\":Infinity,\"completed\":2,\"ttfts\":[0.02,0.5],"
                 + "\"itls\":[[0.01,0.01,0.012],[]],\"output_lens\":[5,3],\"input_lens\":[1,2],\"errors\":[\"\",\"\"]}\n";
         readsOrRefuses(
@@ -178,7 +152,7 @@ class MutatedInputTest {
     }
 
     @Test
-    void workloads() throws IOException {
+    void workloads() throws IOException, ImportException {
         readsOrRefuses(
                 listener -> new MooncakeImport(LineSource.Limits.DEFAULT, listener),
                 4,
@@ -188,7 +162,7 @@ class MutatedInputTest {
     }
 
     @Test
-    void tables() throws IOException {
+    void tables() throws IOException, ImportException {
         readsOrRefuses(
                 listener -> new CsvImport(
                         CsvMap.parse(List.of("time=t:s", "running=running", "kvUsed=kv:percent"), null, "e"),
@@ -199,7 +173,7 @@ class MutatedInputTest {
     }
 
     @Test
-    void scrapes() throws IOException {
+    void scrapes() throws IOException, ImportException {
         readsOrRefuses(
                 listener -> new PrometheusImport(LineSource.Limits.DEFAULT, listener),
                 6,

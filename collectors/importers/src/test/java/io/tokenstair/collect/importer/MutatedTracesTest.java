@@ -6,7 +6,6 @@ import io.tokenstair.collect.Imported;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.kineto.KinetoImport;
 import io.tokenstair.collect.nsys.NsysImport;
-import io.tokenstair.collect.output.EventSpools;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -113,27 +112,11 @@ class MutatedTracesTest {
     private void readsOrRefuses(FileImport importer, List<byte[]> originals, int inputs, long seed) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         Path file = folder.resolve("input");
-        long read = 0;
-        long rejected = 0;
-        int refused = 0;
+        DamagedFile damaged = new DamagedFile(file, folder.resolve("log"));
         for (int i = 0; i < inputs; i++) {
             Files.write(file, mutated(originals.get(i % originals.size()), random));
-            try (EventSpools spools = new EventSpools(folder.resolve("log"))) {
-                RecordReader reader = new RecordReader(
-                        "mutated",
-                        path -> "input",
-                        () -> null,
-                        LineSource.Limits.DEFAULT,
-                        spools.collector("rejects", 1, "none"),
-                        count -> {});
-                importer.read(file, 0, reader, spools);
-                LayerCount count = reader.result(false);
-                assertThat(count.read()).isEqualTo(count.accepted() + count.rejected());
-                read += count.read();
-                rejected += count.rejected();
-            } catch (ImportException e) {
-                refused++;
-                assertThat(e.getMessage()).doesNotContain("\n");
+            try {
+                damaged.read(importer);
             } catch (RuntimeException | StackOverflowError e) {
                 Files.copy(
                         file,
@@ -142,18 +125,10 @@ class MutatedTracesTest {
                 throw new AssertionError("input " + i + " of seed " + seed, e);
             }
         }
-        assertThat(read).isGreaterThan(10L * inputs);
-        assertThat(rejected).isPositive();
-        assertThat(refused).isPositive();
+        assertThat(damaged.read()).isGreaterThan(10L * inputs);
+        assertThat(damaged.rejected()).isPositive();
+        assertThat(damaged.refused()).isPositive();
     }
-
-    private static final ImportListener SILENT = new ImportListener() {
-        @Override
-        public void progress(String layer, long read) {}
-
-        @Override
-        public void missing(String layer, String files, Path missingIn) {}
-    };
 
     @Test
     void tracesOfThePyTorchProfiler() throws IOException {
@@ -168,7 +143,8 @@ class MutatedTracesTest {
         }
         // As it lies there, zipped.
         originals.add(Files.readAllBytes(Imported.real().resolve("kineto_hta/mtia.excerpt.json.gz")));
-        readsOrRefuses(new KinetoImport(null, null, LineSource.Limits.DEFAULT, SILENT), originals, TRACES, 11);
+        readsOrRefuses(
+                new KinetoImport(null, null, LineSource.Limits.DEFAULT, DamagedFile.SILENT), originals, TRACES, 11);
     }
 
     @Test
@@ -197,7 +173,7 @@ class MutatedTracesTest {
                     "INSERT INTO NVTX_EVENTS VALUES (1, 9000, 59, 'execute_context_1(5)_generation_0(0)')");
         }
         readsOrRefuses(
-                new NsysImport(null, null, LineSource.Limits.DEFAULT, SILENT),
+                new NsysImport(null, null, LineSource.Limits.DEFAULT, DamagedFile.SILENT),
                 List.of(Files.readAllBytes(file)),
                 DATABASES,
                 12);
