@@ -221,12 +221,15 @@ final class NsysFile implements Closeable {
     }
 
     /**
-     * Reads the rows of a table; those that are refused are counted as such.
+     * Reads the rows of a table, none where the export has no such table; those that are refused are counted as such.
      *
      * @throws ImportException when a column is missing that the table cannot do without
      */
     void read(String table, List<String> required, List<String> optional, RowReader reader, RowCounter counter)
             throws ImportException, IOException {
+        if (!has(table)) {
+            return;
+        }
         for (String column : required) {
             if (!has(table, column)) {
                 throw new ImportException(file + ": table " + table + " has no column " + column

@@ -196,38 +196,30 @@ public final class NsysImport extends FileImport {
 
     private static Contents contents(NsysFile file) throws ImportException, IOException {
         Contents contents = new Contents();
-        if (file.has(RUNTIME)) {
-            file.read(
-                    RUNTIME,
-                    List.of("start", "end", "nameId"),
-                    List.of("correlationId", "globalTid", "returnValue"),
-                    row -> noteCall(file, row, contents),
-                    UNCOUNTED);
-        }
-        if (file.has(SYNC)) {
-            file.read(
-                    SYNC,
-                    List.of("start", "end"),
-                    List.of("correlationId", "globalPid", "deviceId", "streamId", "syncType"),
-                    row -> noteSync(row, contents),
-                    UNCOUNTED);
-        }
-        if (file.has(MEMORY)) {
-            file.read(
-                    MEMORY,
-                    List.of("start"),
-                    List.of("correlationId", "globalPid", "deviceId", "bytes"),
-                    row -> noteAllocation(row, contents),
-                    UNCOUNTED);
-        }
-        if (file.has(RANGES)) {
-            file.read(
-                    RANGES,
-                    List.of("start", "end", "eventType"),
-                    List.of("text", "textId", "globalTid"),
-                    row -> noteRange(file, row, contents),
-                    UNCOUNTED);
-        }
+        file.read(
+                RUNTIME,
+                List.of("start", "end", "nameId"),
+                List.of("correlationId", "globalTid", "returnValue"),
+                row -> noteCall(file, row, contents),
+                UNCOUNTED);
+        file.read(
+                SYNC,
+                List.of("start", "end"),
+                List.of("correlationId", "globalPid", "deviceId", "streamId", "syncType"),
+                row -> noteSync(row, contents),
+                UNCOUNTED);
+        file.read(
+                MEMORY,
+                List.of("start"),
+                List.of("correlationId", "globalPid", "deviceId", "bytes"),
+                row -> noteAllocation(row, contents),
+                UNCOUNTED);
+        file.read(
+                RANGES,
+                List.of("start", "end", "eventType"),
+                List.of("text", "textId", "globalTid"),
+                row -> noteRange(file, row, contents),
+                UNCOUNTED);
         if (file.has(KERNEL) && contents.stamps.isEmpty()) {
             file.read(
                     KERNEL, List.of("start"), List.of(), row -> contents.stamps.sample(row.number("start")), UNCOUNTED);
@@ -364,97 +356,74 @@ public final class NsysImport extends FileImport {
 
     private static void emit(NsysFile file, Contents contents, DeviceTrace trace, NsysFile.RowCounter counter)
             throws ImportException, IOException {
-        if (file.has(KERNEL)) {
-            file.read(
-                    KERNEL,
-                    List.of("start", "end"),
-                    List.of(
-                            "demangledName",
-                            "shortName",
-                            "deviceId",
-                            "streamId",
-                            "correlationId",
-                            "globalPid",
-                            "gridX",
-                            "gridY",
-                            "gridZ",
-                            "staticSharedMemory",
-                            "dynamicSharedMemory",
-                            "graphId",
-                            "graphNodeId"),
-                    row -> kernel(file, row, contents, trace),
-                    counter);
-        }
-        if (file.has(GRAPH)) {
-            file.read(
-                    GRAPH,
-                    List.of("start", "end"),
-                    List.of("deviceId", "streamId", "correlationId", "globalPid", "graphId"),
-                    row -> {
-                        Long graph = row.optional("graphId");
-                        ran(
-                                row,
-                                contents,
-                                trace,
-                                DeviceWork.Kind.GRAPH,
-                                "graph " + (graph == null ? "" : graph),
-                                graph);
-                    },
-                    counter);
-        }
-        if (file.has(MEMCPY)) {
-            file.read(
-                    MEMCPY,
-                    List.of("start", "end"),
-                    List.of("deviceId", "streamId", "correlationId", "globalPid", "copyKind", "graphNodeId"),
-                    row -> {
-                        Long kind = row.optional("copyKind");
-                        String word = kind == null || kind <= 0 || kind >= COPY_KINDS.length
-                                ? ""
-                                : COPY_KINDS[kind.intValue()];
-                        ran(row, contents, trace, DeviceWork.Kind.COPY, ("Memcpy " + word).strip(), null);
-                    },
-                    counter);
-        }
-        if (file.has(MEMSET)) {
-            file.read(
-                    MEMSET,
-                    List.of("start", "end"),
-                    List.of("deviceId", "streamId", "correlationId", "globalPid", "graphNodeId"),
-                    row -> ran(row, contents, trace, DeviceWork.Kind.COPY, "Memset", null),
-                    counter);
-        }
-        if (file.has(RUNTIME)) {
-            file.read(
-                    RUNTIME,
-                    List.of("start", "end", "nameId"),
-                    List.of("correlationId", "globalTid", "returnValue"),
-                    row -> call(file, row, contents, trace),
-                    counter);
-        }
-        if (file.has(SYNC)) {
-            file.read(
-                    SYNC,
-                    List.of("start", "end"),
-                    List.of("correlationId", "globalPid", "deviceId", "streamId", "syncType"),
-                    row -> sync(row, contents, trace),
-                    counter);
-        }
-        if (file.has(MEMORY)) {
-            file.read(MEMORY, List.of("start"), List.of(), row -> row.number("start"), counter);
-        }
-        if (file.has(RANGES)) {
-            file.read(
-                    RANGES,
-                    List.of("start", "end", "eventType"),
-                    List.of("text", "textId", "globalTid"),
-                    row -> {
-                        row.number("start");
-                        row.number("eventType");
-                        row.text("text");
-                    },
-                    counter);
-        }
+        file.read(
+                KERNEL,
+                List.of("start", "end"),
+                List.of(
+                        "demangledName",
+                        "shortName",
+                        "deviceId",
+                        "streamId",
+                        "correlationId",
+                        "globalPid",
+                        "gridX",
+                        "gridY",
+                        "gridZ",
+                        "staticSharedMemory",
+                        "dynamicSharedMemory",
+                        "graphId",
+                        "graphNodeId"),
+                row -> kernel(file, row, contents, trace),
+                counter);
+        file.read(
+                GRAPH,
+                List.of("start", "end"),
+                List.of("deviceId", "streamId", "correlationId", "globalPid", "graphId"),
+                row -> {
+                    Long graph = row.optional("graphId");
+                    ran(row, contents, trace, DeviceWork.Kind.GRAPH, "graph " + (graph == null ? "" : graph), graph);
+                },
+                counter);
+        file.read(
+                MEMCPY,
+                List.of("start", "end"),
+                List.of("deviceId", "streamId", "correlationId", "globalPid", "copyKind", "graphNodeId"),
+                row -> {
+                    Long kind = row.optional("copyKind");
+                    String word =
+                            kind == null || kind <= 0 || kind >= COPY_KINDS.length ? "" : COPY_KINDS[kind.intValue()];
+                    ran(row, contents, trace, DeviceWork.Kind.COPY, ("Memcpy " + word).strip(), null);
+                },
+                counter);
+        file.read(
+                MEMSET,
+                List.of("start", "end"),
+                List.of("deviceId", "streamId", "correlationId", "globalPid", "graphNodeId"),
+                row -> ran(row, contents, trace, DeviceWork.Kind.COPY, "Memset", null),
+                counter);
+        file.read(
+                RUNTIME,
+                List.of("start", "end", "nameId"),
+                List.of("correlationId", "globalTid", "returnValue"),
+                row -> call(file, row, contents, trace),
+                counter);
+        file.read(
+                SYNC,
+                List.of("start", "end"),
+                List.of("correlationId", "globalPid", "deviceId", "streamId", "syncType"),
+                row -> sync(row, contents, trace),
+                counter);
+        file.read(MEMORY, List.of("start"), List.of(), row -> row.number("start"), counter);
+        file.read(
+                RANGES,
+                List.of("start", "end", "eventType"),
+                List.of("text", "textId", "globalTid"),
+                row -> {
+                    row.number("start");
+                    row.number("eventType");
+                    row.text("text");
+                },
+                counter);
     }
 
     private static void kernel(NsysFile file, NsysFile.Row row, Contents contents, DeviceTrace trace)
