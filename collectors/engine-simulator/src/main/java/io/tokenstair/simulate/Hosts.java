@@ -3,7 +3,6 @@ package io.tokenstair.simulate;
 import io.tokenstair.event.ClockSampled;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** The machines of a run and their clocks, and the readings that the engine's collector takes of them. */
 final class Hosts {
@@ -121,11 +120,5 @@ final class Hosts {
     /** A stamp of the engine's clock. */
     long engineNanos(long trueNanos) {
         return engine.read(trueNanos);
-    }
-
-    /** The same for an instant that may not have come. */
-    @Nullable
-    Long engineNanosOrNull(@Nullable Long trueNanos) {
-        return trueNanos == null ? null : Long.valueOf(engine.read(trueNanos));
     }
 }

@@ -61,18 +61,6 @@ final class KvCache {
         return found;
     }
 
-    /** Of those, how many nobody holds: taking them leaves fewer free blocks. */
-    int cachedFreeBlocks(long[] chain, int blocks) {
-        int count = 0;
-        for (int i = 0; i < blocks; i++) {
-            Integer block = blockOfHash.get(chain[i]);
-            if (block != null && references[block] == 0) {
-                count++;
-            }
-        }
-        return count;
-    }
-
     /** Blocks of a chain from {@code first} on that the slower tier holds without a hole, at most up to {@code most}. */
     int slowTierBlocks(long[] chain, int first, int most) {
         int found = first;

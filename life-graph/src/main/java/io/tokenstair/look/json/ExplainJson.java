@@ -127,17 +127,9 @@ public final class ExplainJson {
         json.texts("missingLayers", token.missingLayers());
         json.number("sigmaNanos", token.sigmaNanos());
         json.number("deliveredSigmaNanos", token.deliveredSigmaNanos());
-        if (isOrderUndecidable(token)) {
+        if (token.isOrderUndecidable()) {
             json.truth("orderUndecidable", true);
         }
-    }
-
-    /** Whether the clocks cannot tell if a token was made before it was delivered: the stamps' bounds overlap. */
-    public static boolean isOrderUndecidable(TokenAnalysis token) {
-        return token.deliveryNanos() != null
-                && token.deliveredBoundNanos() != null
-                && token.deliveredBoundNanos() > 0
-                && Math.abs(token.deliveryNanos()) <= token.deliveredBoundNanos();
     }
 
     private static void parts(JsonWriter json, String name, List<TokenParts.NamedPart> parts) throws IOException {

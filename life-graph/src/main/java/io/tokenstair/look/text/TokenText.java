@@ -4,7 +4,6 @@ import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.look.archive.EvidenceSentence;
 import io.tokenstair.look.archive.TokenParts;
-import io.tokenstair.look.json.ExplainJson;
 import io.tokenstair.look.slo.SloBreach;
 import io.tokenstair.narrative.Language;
 import java.io.IOException;
@@ -126,7 +125,7 @@ public final class TokenText {
         }
         terminal.line();
         terminal.line("delivered " + Quantity.milliseconds(token.deliveryNanos()) + " after it was made"
-                + (ExplainJson.isOrderUndecidable(token)
+                + (token.isOrderUndecidable()
                         ? " +- " + Quantity.milliseconds(token.deliveredBoundNanos()) + ", order undecidable"
                         : "")
                 + (token.deliveryCause() == null

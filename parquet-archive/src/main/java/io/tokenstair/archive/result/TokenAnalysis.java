@@ -186,6 +186,14 @@ public record TokenAnalysis(
                 deliveryNanos == null ? null : Long.valueOf(0));
     }
 
+    /** Whether the clocks cannot tell if the token was made before it was delivered: the stamps' bounds overlap. */
+    public boolean isOrderUndecidable() {
+        return deliveryNanos != null
+                && deliveredBoundNanos != null
+                && deliveredBoundNanos > 0
+                && Math.abs(deliveryNanos) <= deliveredBoundNanos;
+    }
+
     /** The time of a part of the gap; may be negative, absent where nothing shows it. */
     public @Nullable Long partNanos(Part part) {
         return switch (part) {
