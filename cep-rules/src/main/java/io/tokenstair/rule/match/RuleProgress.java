@@ -1,0 +1,19 @@
+package io.tokenstair.rule.match;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one revision of a rule remembers of one key. Bounded by {@link RuleMatcher#MAX_OPEN} matches of at most 16 stages. Saved with a
+ * job, so fields are added, never renamed.
+ */
+public final class RuleProgress {
+    /** Matches that have begun, in the order of their first milestones. */
+    public List<OpenMatch> open = new ArrayList<>();
+
+    /** Milestones of the key given so far. */
+    public long seenCount;
+
+    /** Remembers nothing yet. */
+    public RuleProgress() {}
+}
