@@ -108,6 +108,11 @@ final class ConditionCompiler {
         return new ConditionCompiler(where, stageNames, ownStage).compile();
     }
 
+    /** The field a variable stands for, as rules write it. */
+    static String fieldPath(String variable) {
+        return variable.startsWith(PRESENCE) ? variable.substring(PRESENCE.length()) : variable;
+    }
+
     private StageCondition compile() {
         CelCompiler compiler = compiler();
         try {
@@ -115,7 +120,11 @@ final class ConditionCompiler {
             new Names(parsed).visit(parsed.getExpr());
             CelAbstractSyntaxTree typed = checked(compiler.check(parsed));
             new Units(parsed).unitOf(parsed.getExpr());
-            return new StageCondition(RUNTIME.createProgram(typed), ownStage, references);
+            return new StageCondition(
+                    RUNTIME.createProgram(typed),
+                    ownStage,
+                    references,
+                    new ConditionParts(where, stageNames, ownStage));
         } catch (CelValidationException | CelEvaluationException e) {
             throw where.error("Cannot read the condition: " + e.getMessage());
         }

@@ -92,7 +92,8 @@ final class FindingText {
         return new Piece("", stage, field);
     }
 
-    private static String shown(FieldUnit unit, @Nullable Object value) {
+    /** A value as findings tell it. */
+    static String shown(FieldUnit unit, @Nullable Object value) {
         if (value == null) {
             return "unknown";
         }

@@ -4,6 +4,8 @@ import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.Program;
 import io.tokenstair.milestone.Milestone;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.IntFunction;
@@ -19,11 +21,13 @@ public final class StageCondition {
     private final Program program;
     private final int ownStage;
     private final Map<String, Reference> references;
+    private final ConditionParts parts;
 
-    StageCondition(Program program, int ownStage, Map<String, Reference> references) {
+    StageCondition(Program program, int ownStage, Map<String, Reference> references, ConditionParts parts) {
         this.program = program;
         this.ownStage = ownStage;
         this.references = Map.copyOf(references);
+        this.parts = parts;
     }
 
     /**
@@ -38,6 +42,46 @@ public final class StageCondition {
         } catch (CelEvaluationException e) {
             return false;
         }
+    }
+
+    /**
+     * Why the condition does not hold: the first of its parts joined by {@code &&} that does not, and the values it was judged by.
+     *
+     * @param candidate a milestone for this stage
+     * @param earlier the milestone of an earlier stage, by its index
+     * @return absent where the condition holds
+     */
+    public Optional<ConditionFailure> failure(Milestone candidate, IntFunction<Milestone> earlier) {
+        if (holds(candidate, earlier)) {
+            return Optional.empty();
+        }
+        List<ConditionParts.Part> all = parts.all();
+        for (ConditionParts.Part part : all) {
+            if (!part.condition().holds(candidate, earlier)) {
+                return Optional.of(part.condition().failureOf(part.text(), candidate, earlier));
+            }
+        }
+        // Each part alone holds, so the condition was cut wrongly: it fails as a whole.
+        return Optional.of(failureOf(parts.text(), candidate, earlier));
+    }
+
+    private ConditionFailure failureOf(String text, Milestone candidate, IntFunction<Milestone> earlier) {
+        List<ConditionFailure.Value> values = references.entrySet().stream()
+                .map(named -> {
+                    String name = ConditionCompiler.fieldPath(named.getKey());
+                    Reference reference = named.getValue();
+                    Milestone milestone = reference.stage() == ownStage ? candidate : earlier.apply(reference.stage());
+                    Object value = reference.field().value().apply(milestone);
+                    return new ConditionFailure.Value(
+                            name,
+                            value == null,
+                            FindingText.shown(reference.field().unit(), value));
+                })
+                .distinct()
+                .sorted(Comparator.comparingInt((ConditionFailure.Value value) -> text.indexOf(value.name()))
+                        .thenComparing(ConditionFailure.Value::name))
+                .toList();
+        return new ConditionFailure(text, values);
     }
 
     private Optional<Object> value(String variable, Milestone candidate, IntFunction<Milestone> earlier) {
