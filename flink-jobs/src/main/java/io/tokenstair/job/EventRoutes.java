@@ -24,6 +24,7 @@ import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestPreempted;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.RequestReceived;
+import io.tokenstair.event.RuleRevised;
 import io.tokenstair.event.ShapeCompiled;
 import io.tokenstair.event.ShardLoaded;
 import io.tokenstair.event.SpanRecorded;
@@ -295,6 +296,11 @@ public final class EventRoutes {
 
         @Override
         public Optional<String> visit(DeviceSampled event) {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> visit(RuleRevised event) {
             return Optional.empty();
         }
 

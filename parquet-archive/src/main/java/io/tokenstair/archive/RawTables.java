@@ -24,6 +24,7 @@ import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestPreempted;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.RequestReceived;
+import io.tokenstair.event.RuleRevised;
 import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.ShapeCompiled;
 import io.tokenstair.event.ShardLoaded;
@@ -94,6 +95,7 @@ public final class RawTables {
             case SHARD_LOADED -> plain(ShardLoaded.class);
             case DEVICE_SAMPLED -> plain(DeviceSampled.class);
             case CLOCK_FITTED -> plain(ClockFitted.class);
+            case RULE_REVISED -> plain(RuleRevised.class);
             case COLLECTOR_GAP -> plain(CollectorGap.class);
             case REJECTED -> plain(Rejected.class);
         };

@@ -8,6 +8,7 @@ import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.Quantile;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.RuleMinute;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.milestone.Milestone;
@@ -52,6 +53,9 @@ public final class ResultTables {
     /** One row per remark. */
     public static final TableSchema<Remark> REMARK = TableSchema.of("remark", Remark.class);
 
+    /** One row per revision of a rule and minute in which it saw something. */
+    public static final TableSchema<RuleMinute> RULE_ACTIVITY = TableSchema.of("rule_activity", RuleMinute.class);
+
     private static final List<TableSchema<?>> ALL = List.of(
             TOKEN_ANALYSIS,
             REQUEST_ANALYSIS,
@@ -63,7 +67,8 @@ public final class ResultTables {
             QUANTILE,
             COVARIANCE,
             PRIORITY_DISPLACEMENT,
-            REMARK);
+            REMARK,
+            RULE_ACTIVITY);
 
     private ResultTables() {}
 

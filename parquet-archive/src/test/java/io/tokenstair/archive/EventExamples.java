@@ -30,6 +30,7 @@ import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestPreempted;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.RequestReceived;
+import io.tokenstair.event.RuleRevised;
 import io.tokenstair.event.SequenceRow;
 import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.ShapeCompiled;
@@ -150,6 +151,15 @@ final class EventExamples {
                         300,
                         true,
                         2L),
+                new RuleRevised(
+                        "slow-return",
+                        3,
+                        RuleRevised.SET,
+                        "id: slow-return\nversion: 3\n",
+                        1_790_000_000_000L,
+                        1_790_000_000_007L,
+                        12L,
+                        "slow-return.yaml"),
                 new CollectorGap("topic/0", 5L, 9L),
                 new Rejected("steps.jsonl", 12L, 0L, "no step id", "{\"broken\": "));
     }
@@ -205,6 +215,7 @@ final class EventExamples {
                 new ShardLoaded("engine-0", 1, null, "model-00001-of-00004", null, 0L, 0L + 1_500, null),
                 new DeviceSampled(null, "gpu-0", null, null, null, null, null),
                 new ClockFitted("a", "b", 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0, false, null),
+                new RuleRevised("r", null, RuleRevised.RETIRE, null, null, null, null, "s"),
                 new CollectorGap("s", 0L, 0L),
                 new Rejected("s", null, null, "r", null));
     }

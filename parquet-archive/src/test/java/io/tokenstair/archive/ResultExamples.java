@@ -8,6 +8,7 @@ import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.Quantile;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.RuleMinute;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.milestone.Milestone;
@@ -84,6 +85,7 @@ final class ResultExamples {
                 Quantile.class,
                 Covariance.class,
                 PriorityDisplacement.class,
-                Remark.class);
+                Remark.class,
+                RuleMinute.class);
     }
 }

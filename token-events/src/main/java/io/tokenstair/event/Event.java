@@ -31,6 +31,7 @@ public sealed interface Event
                 ShardLoaded,
                 DeviceSampled,
                 ClockFitted,
+                RuleRevised,
                 CollectorGap,
                 Rejected {
 
@@ -93,6 +94,8 @@ public sealed interface Event
         R visit(DeviceSampled event);
 
         R visit(ClockFitted event);
+
+        R visit(RuleRevised event);
 
         R visit(CollectorGap event);
 

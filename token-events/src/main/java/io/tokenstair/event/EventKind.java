@@ -29,7 +29,8 @@ public enum EventKind {
     COLLECTOR_GAP(36, "CollectorGap", "collector_gap"),
     REJECTED(37, "Rejected", "rejected"),
     DEVICE_SAMPLED(38, "DeviceSampled", "device_sampled"),
-    CLOCK_FITTED(39, "ClockFitted", "clock_fitted");
+    CLOCK_FITTED(39, "ClockFitted", "clock_fitted"),
+    RULE_REVISED(40, "RuleRevised", "rule_revised");
 
     private final int tag;
     private final String catalogName;

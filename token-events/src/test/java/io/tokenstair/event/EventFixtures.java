@@ -215,6 +215,16 @@ public final class EventFixtures {
                         300,
                         true,
                         2L);
+            case RULE_REVISED ->
+                new RuleRevised(
+                        "slow-return",
+                        3,
+                        RuleRevised.SET,
+                        "id: slow-return\nversion: 3\n",
+                        EPOCH / 1_000_000,
+                        EPOCH / 1_000_000 + 7,
+                        12L,
+                        "slow-return.yaml");
             case COLLECTOR_GAP -> new CollectorGap("kv-events", 100, 104);
             case REJECTED -> new Rejected("client.jsonl", 17L, 4_096L, "not an object", "[1, 2");
         };
