@@ -11,6 +11,7 @@ import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.RuleMinute;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.cause.Cause;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.milestone.MilestoneKind;
 import java.lang.reflect.RecordComponent;
@@ -61,6 +62,9 @@ final class ResultExamples {
         }
         if (type == MilestoneKind.class) {
             return MilestoneKind.values()[seed % MilestoneKind.values().length];
+        }
+        if (type == Cause.class) {
+            return Cause.values()[seed % Cause.values().length];
         }
         if (type == List.class) {
             boolean numbers = component.getGenericType().getTypeName().contains("Long");

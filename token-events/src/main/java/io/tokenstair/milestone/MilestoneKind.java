@@ -16,6 +16,16 @@ public enum MilestoneKind {
     PREFIX_RECOMPUTED,
     /** A process of the engine did not run. */
     HOST_PAUSED,
-    /** The sequence ended. */
-    FINISHED
+    /** The sequence ended, after its request had another milestone. */
+    FINISHED,
+    /** A sequence's tokens became slow for a cause: within tokens at most 64 apart it lost as much as four usual tokens take. */
+    SLOWED,
+    /** The same of the way of its tokens to the client. */
+    DELIVERY_SLOWED,
+    /** The first token was slow by as much, or came a second or more after the request was sent. */
+    FIRST_TOKEN_LATE,
+    /** While a request waited, another one that was not more urgent ran first. */
+    OVERTAKEN,
+    /** Over many tokens or steps a detector found a cause of a request or an engine. */
+    DETECTED
 }

@@ -16,6 +16,7 @@ import dev.cel.parser.CelMacro;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelRuntime;
 import dev.cel.runtime.CelRuntimeFactory;
+import io.tokenstair.cause.Cause;
 import io.tokenstair.rule.RuleException;
 import io.tokenstair.rule.syntax.ScalarSyntax;
 import io.tokenstair.rule.syntax.Spelling;
@@ -76,6 +77,12 @@ final class ConditionCompiler {
             Map.entry("_?_:_", "?:"),
             Map.entry("@in", "in"));
     private static final Set<String> COMPARISONS = Set.of("_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_");
+    /** What a cause may be part of. */
+    private static final Set<String> CAUSE_COMPARISONS = Set.of("_==_", "_!=_", "@in");
+
+    private static final Set<String> TAKES_CAUSES = Set.of("_?_:_", "_&&_", "_||_", "!_");
+    private static final List<String> CAUSES =
+            Stream.of(Cause.values()).map(Cause::name).toList();
     private static final List<String> FUNCTIONS =
             List.of("has", "duration", "startsWith", "endsWith", "contains", "matches", "size", "int", "double");
 
@@ -150,8 +157,8 @@ final class ConditionCompiler {
 
     private static CelType celType(FieldUnit unit) {
         return switch (unit) {
-            case NAME -> SimpleType.STRING;
-            case ORDINAL, TOKENS, BLOCKS -> SimpleType.INT;
+            case NAME, CAUSE -> SimpleType.STRING;
+            case ORDINAL, PRIORITY, TOKENS, BLOCKS, SEQUENCES -> SimpleType.INT;
             case RATIO -> SimpleType.DOUBLE;
             case DURATION, ENGINE_TIME -> SimpleType.DURATION;
         };
@@ -334,7 +341,17 @@ final class ConditionCompiler {
                 if (unit == FieldUnit.ENGINE_TIME && bareStamp) {
                     throw mismatch(expression, sign(function), FieldUnit.ENGINE_TIME, FieldUnit.DURATION);
                 }
+                if (unit == FieldUnit.CAUSE) {
+                    if (!CAUSE_COMPARISONS.contains(function)) {
+                        throw where.errorAt(
+                                position(ast, expression), "Cannot apply " + sign(function) + " to a cause");
+                    }
+                    operands.forEach(this::causeName);
+                }
                 return null;
+            }
+            if (!TAKES_CAUSES.contains(function)) {
+                operands.forEach(operand -> notACause(expression, operand));
             }
             return switch (function) {
                 case "_+_" -> sum(expression, operands);
@@ -352,6 +369,29 @@ final class ConditionCompiler {
                     yield null;
                 }
             };
+        }
+
+        /** What is compared with a cause is another one, or a name of the list. */
+        private void causeName(CelExpr part) {
+            if (part.getKind() == CelExpr.ExprKind.Kind.LIST) {
+                part.list().elements().forEach(this::causeName);
+            } else if (part.getKind() == CelExpr.ExprKind.Kind.CONSTANT
+                    && part.constant().getKind() == CelConstant.Kind.STRING_VALUE) {
+                String name = part.constant().stringValue();
+                if (!CAUSES.contains(name)) {
+                    throw where.errorAt(
+                            position(ast, part), "Cannot find cause: " + name + Spelling.suggestion(name, CAUSES));
+                }
+            } else if (unitOf(part) != FieldUnit.CAUSE) {
+                throw where.errorAt(position(ast, part), "Cannot compare a cause with this: write its name in quotes");
+            }
+        }
+
+        private void notACause(CelExpr call, CelExpr operand) {
+            if (unitOf(operand) == FieldUnit.CAUSE) {
+                String function = call.call().function();
+                throw where.errorAt(position(ast, call), "Cannot apply " + sign(function) + " to a cause");
+            }
         }
 
         private @Nullable FieldUnit commonUnit(CelExpr place, String sign, List<CelExpr> parts) {

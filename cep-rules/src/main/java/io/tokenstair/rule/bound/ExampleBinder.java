@@ -1,5 +1,6 @@
 package io.tokenstair.rule.bound;
 
+import io.tokenstair.cause.Cause;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.milestone.MilestoneKind;
 import io.tokenstair.rule.syntax.DurationLiteral;
@@ -86,7 +87,20 @@ final class ExampleBinder {
                 whole("recomputedTokens"),
                 whole("kvUsedBlocks"),
                 whole("kvTotalBlocks"),
-                List.of("example/1/" + number));
+                List.of("example/1/" + number),
+                cause(),
+                text("culpritRequestId"),
+                duration("ttft"),
+                text("deviceId"),
+                small("priority"),
+                small("batchSequences"),
+                duration("lost"),
+                small("culpritPriority"));
+    }
+
+    private @Nullable Cause cause() {
+        ScalarSyntax cell = cells.get("cause");
+        return cell == null ? null : RuleBinder.constant(cell, "cause", Cause.class);
     }
 
     private @Nullable String text(String name) {

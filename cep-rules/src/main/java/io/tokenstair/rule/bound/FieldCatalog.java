@@ -1,11 +1,14 @@
 package io.tokenstair.rule.bound;
 
 import static io.tokenstair.rule.bound.FieldUnit.BLOCKS;
+import static io.tokenstair.rule.bound.FieldUnit.CAUSE;
 import static io.tokenstair.rule.bound.FieldUnit.DURATION;
 import static io.tokenstair.rule.bound.FieldUnit.ENGINE_TIME;
 import static io.tokenstair.rule.bound.FieldUnit.NAME;
 import static io.tokenstair.rule.bound.FieldUnit.ORDINAL;
+import static io.tokenstair.rule.bound.FieldUnit.PRIORITY;
 import static io.tokenstair.rule.bound.FieldUnit.RATIO;
+import static io.tokenstair.rule.bound.FieldUnit.SEQUENCES;
 import static io.tokenstair.rule.bound.FieldUnit.TOKENS;
 
 import io.tokenstair.milestone.Milestone;
@@ -32,7 +35,19 @@ public final class FieldCatalog {
             field("recomputedTokens", TOKENS, "tokens computed again", Milestone::recomputedTokens),
             field("kvUsedBlocks", BLOCKS, "KV blocks in use then", Milestone::kvUsedBlocksCount),
             field("kvTotalBlocks", BLOCKS, "usable KV blocks", Milestone::kvTotalBlocksCount),
-            field("kvUsedRatio", RATIO, "kvUsedBlocks / kvTotalBlocks", FieldCatalog::kvUsedRatio));
+            field("kvUsedRatio", RATIO, "kvUsedBlocks / kvTotalBlocks", FieldCatalog::kvUsedRatio),
+            field(
+                    "cause",
+                    CAUSE,
+                    "the cause it names",
+                    m -> m.cause() == null ? null : m.cause().name()),
+            field("culpritRequestId", NAME, "the other request or process that did it", Milestone::culpritRequestId),
+            field("deviceId", NAME, "the device that did it", Milestone::deviceId),
+            field("lost", DURATION, "what was lost for the cause so far", Milestone::lostNanos),
+            field("ttft", DURATION, "time to the first token, by who received it", Milestone::ttftNanos),
+            field("priority", PRIORITY, "the request's, smaller is more urgent", m -> whole(m.priority())),
+            field("culpritPriority", PRIORITY, "the culprit's", m -> whole(m.culpritPriority())),
+            field("batchSequences", SEQUENCES, "sequences in the step's batch", m -> whole(m.batchSequences())));
 
     private static final Map<String, RuleField> BY_NAME =
             FIELDS.stream().collect(Collectors.toUnmodifiableMap(RuleField::name, Function.identity()));

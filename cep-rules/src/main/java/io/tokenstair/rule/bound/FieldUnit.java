@@ -4,6 +4,12 @@ package io.tokenstair.rule.bound;
 public enum FieldUnit {
     /** A name: text. */
     NAME("text"),
+    /** A cause of the closed list: only compared with names of that list. */
+    CAUSE("cause"),
+    /** A priority, smaller is more urgent: whole number. */
+    PRIORITY("priority"),
+    /** Sequences of a batch: whole number. */
+    SEQUENCES("sequences"),
     /** A place in an order, from 0: whole number. */
     ORDINAL("ordinal"),
     /** Tokens: whole number. */

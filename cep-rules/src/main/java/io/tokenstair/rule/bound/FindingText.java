@@ -99,7 +99,7 @@ final class FindingText {
         }
         return switch (unit) {
             case NAME -> printable(value.toString());
-            case ORDINAL, TOKENS, BLOCKS -> value.toString();
+            case CAUSE, ORDINAL, PRIORITY, TOKENS, BLOCKS, SEQUENCES -> value.toString();
             case RATIO ->
                 BigDecimal.valueOf((Double) value)
                                 .movePointRight(2)

@@ -36,7 +36,15 @@ public final class MilestoneOrder implements Comparator<Milestone>, Serializable
             .thenComparing(absentFirst(Milestone::recomputedTokens))
             .thenComparing(absentFirst(Milestone::kvUsedBlocksCount))
             .thenComparing(absentFirst(Milestone::kvTotalBlocksCount))
-            .thenComparing(milestone -> String.join("\n", milestone.evidence()));
+            .thenComparing(milestone -> String.join("\n", milestone.evidence()))
+            .thenComparing(absentFirst(Milestone::cause))
+            .thenComparing(absentFirst(Milestone::culpritRequestId))
+            .thenComparing(absentFirst(Milestone::ttftNanos))
+            .thenComparing(absentFirst(Milestone::deviceId))
+            .thenComparing(absentFirst(Milestone::priority))
+            .thenComparing(absentFirst(Milestone::batchSequences))
+            .thenComparing(absentFirst(Milestone::lostNanos))
+            .thenComparing(absentFirst(Milestone::culpritPriority));
 
     @Override
     public int compare(Milestone left, Milestone right) {
