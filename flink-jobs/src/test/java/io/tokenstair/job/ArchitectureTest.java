@@ -137,8 +137,18 @@ class ArchitectureTest {
                 .resideInAPackage("io.tokenstair.look..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("io.tokenstair.job..", "io.tokenstair.rule..", "io.tokenstair.collect..")
+                .resideInAnyPackage("io.tokenstair.job..", "io.tokenstair.collect..")
                 .because("it must show what any other reader of the public tables could show")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAPackage("io.tokenstair.look..")
+                .and()
+                .resideOutsideOfPackage("io.tokenstair.look.rule..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.tokenstair.rule..", "io.tokenstair.look.rule..")
+                .because("only the commands about rules read rules; the rest shows what the archive says")
                 .check(CLASSES);
     }
 

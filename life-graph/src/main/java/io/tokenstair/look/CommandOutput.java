@@ -22,12 +22,12 @@ import picocli.CommandLine.Help.Ansi;
  * @param glyphs whether block characters may be drawn
  * @param columns width of text
  */
-record CommandOutput(OutputStream out, boolean colour, boolean glyphs, int columns) {
+public record CommandOutput(OutputStream out, boolean colour, boolean glyphs, int columns) {
     private static final int DEFAULT_COLUMNS = 110;
     private static final int BUFFER_BYTES = 1 << 16;
 
     /** Standard output of this process: colour only on a terminal and without {@code NO_COLOR}. */
-    static CommandOutput ofProcess(OutputStream out, Map<String, String> environment) {
+    public static CommandOutput ofProcess(OutputStream out, Map<String, String> environment) {
         boolean refused = !environment.getOrDefault("NO_COLOR", "").isEmpty() || "dumb".equals(environment.get("TERM"));
         String locale = Stream.of("LC_ALL", "LC_CTYPE", "LANG")
                 .map(name -> environment.getOrDefault(name, ""))
@@ -43,17 +43,19 @@ record CommandOutput(OutputStream out, boolean colour, boolean glyphs, int colum
     }
 
     /** Prints bytes. */
-    interface BytePrinter {
+    public interface BytePrinter {
+        /** Prints. */
         void print(OutputStream out) throws IOException;
     }
 
     /** Prints text. */
-    interface TextPrinter {
+    public interface TextPrinter {
+        /** Prints. */
         void print(Terminal terminal) throws IOException;
     }
 
     /** Lets the printer write bytes; a reader that went away ends it quietly. */
-    void bytes(BytePrinter printer) {
+    public void bytes(BytePrinter printer) {
         OutputStream buffered = new BufferedOutputStream(out, BUFFER_BYTES);
         try {
             printer.print(buffered);
@@ -65,7 +67,7 @@ record CommandOutput(OutputStream out, boolean colour, boolean glyphs, int colum
     }
 
     /** Lets the printer write text; a reader that went away ends it quietly. */
-    void text(TextPrinter printer) {
+    public void text(TextPrinter printer) {
         Writer writer = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8), BUFFER_BYTES);
         try {
             printer.print(new Terminal(writer, colour, glyphs, columns));

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options every reading command has. */
-final class ReadingOptions {
+final class ReadingOptions implements CommandFailures.Debugging {
     /** How results are printed. */
     enum Format {
         /** For a terminal. */
@@ -56,7 +56,8 @@ final class ReadingOptions {
         return archive;
     }
 
-    boolean debug() {
+    @Override
+    public boolean debug() {
         return debug;
     }
 

@@ -24,8 +24,10 @@ public record ConditionFailure(String text, List<Value> values) {
         return values.stream().anyMatch(Value::absent);
     }
 
-    /** The values in one line: {@code gap 40.0 ms, contextTokens unknown}; empty where the part names no field. */
+    /** The values in one line: {@code gap = 40.0 ms, contextTokens = unknown}; empty where the part names no field. */
     public String valuesText() {
-        return values.stream().map(value -> value.name() + " " + value.shown()).collect(Collectors.joining(", "));
+        return values.stream()
+                .map(value -> value.name() + " = " + value.shown())
+                .collect(Collectors.joining(", "));
     }
 }

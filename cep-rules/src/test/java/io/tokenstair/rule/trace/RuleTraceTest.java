@@ -38,7 +38,7 @@ class RuleTraceTest {
             assertThat(miss.why()).isEqualTo(RuleMiss.Why.CONDITION);
             ConditionFailure failure = Objects.requireNonNull(miss.failure());
             assertThat(failure.text()).isEqualTo("gap > 500ms");
-            assertThat(failure.valuesText()).isEqualTo("gap 40.0 ms");
+            assertThat(failure.valuesText()).isEqualTo("gap = 40.0 ms");
             assertThat(failure.missesValue()).isFalse();
         });
     }
@@ -50,7 +50,7 @@ class RuleTraceTest {
 
         ConditionFailure failure = Objects.requireNonNull(trace.misses().get(0).failure());
         assertThat(failure.text()).isEqualTo("gap > 500ms");
-        assertThat(failure.valuesText()).isEqualTo("gap unknown");
+        assertThat(failure.valuesText()).isEqualTo("gap = unknown");
         assertThat(failure.missesValue()).isTrue();
     }
 

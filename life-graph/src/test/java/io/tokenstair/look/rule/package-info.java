@@ -1,0 +1,3 @@
+/** Tests of the commands about rules. */
+@org.jspecify.annotations.NullMarked
+package io.tokenstair.look.rule;
