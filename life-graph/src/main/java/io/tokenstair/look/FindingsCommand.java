@@ -122,7 +122,7 @@ final class FindingsCommand implements Callable<Integer> {
             try (JsonWriter json = new JsonWriter(out, false);
                     RowCursor<Remark> found = archive.remarks()) {
                 while (found.hasNext()) {
-                    RemarkJson.write(json, found.next());
+                    RemarkJson.write(json, found.next(), lang.language());
                     json.endLine();
                 }
             }
@@ -188,10 +188,10 @@ final class FindingsCommand implements Callable<Integer> {
         });
     }
 
-    private static void printRemarks(ResultArchive archive, Terminal terminal) throws IOException {
+    private void printRemarks(ResultArchive archive, Terminal terminal) throws IOException {
         try (RowCursor<Remark> found = archive.remarks()) {
             while (found.hasNext()) {
-                FindingsText.remark(terminal, found.next());
+                FindingsText.remark(terminal, found.next(), lang.language());
             }
         }
     }

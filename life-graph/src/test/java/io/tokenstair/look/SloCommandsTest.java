@@ -175,7 +175,21 @@ class SloCommandsTest {
     @Test
     void inChineseTheNarrativeIsChinese() {
         assertThat(run("findings", "--slo", "gap=300ms", "--lang", "zh").out())
-                .contains("超过了 300.0 ms 的上限。 [vllm-0/1/9117]");
+                .contains("超过了 300.0 ms 的上限。 [vllm-0/1/9117]")
+                .contains("上限 gap 300 ms，实际 ", "规则 slo-gap 修订 1，发现 ")
+                .doesNotContain("limit gap", "culprit ", " revision ");
+    }
+
+    @Test
+    void whyATokenIsAsSureAsItIsIsChineseToo() {
+        String text = run("explain", "--request", "chat-2", "--token", "96", "--slo", "gap=300ms", "--lang", "zh")
+                .out();
+        String json = run("findings", "--slo", "ttft=30ms", "--lang", "zh", "--format", "json")
+                .out();
+
+        assertThat(text).contains("原因", "间隔 ", "   预期 ", "上限 gap 300 ms，实际 ").doesNotContain("   expected ");
+        // Beyond ASCII, JSON is escaped.
+        assertThat(json).contains("\"confidence\":{\"level\":\"unresolved\",\"why\":\"\\u6309\\u539F\\u56E0");
     }
 
     @Test

@@ -1,19 +1,18 @@
 package io.tokenstair.narrative;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one set of sentences that a slow token is explained in. Archives hold the English text, with the ids of its events in brackets at the
- * end; another language is the same template with the same values, found again in the text. A test holds that every sentence the
- * analysis says is one of these.
+ * The one set of sentences that slow tokens, findings and remarks are told in, and of the reasons why something is as sure as it is.
+ * Archives hold the English text, with the ids of its events in brackets at the end of a sentence; another language is the same template
+ * with the same values, found again in the text ({@link Translation}). Tests hold that all the analysis says is one of these.
  */
 public enum Phrase {
     TOKEN_AFTER_QUEUEING(
@@ -48,7 +47,7 @@ public enum Phrase {
     WAITED_FOR_REMOTE_FROM("It waited {0} for its KV blocks from {1}.", "它等待来自 {1} 的 KV 块 {0}。"),
     WAITED_FOR_LOAD("It waited {0} for its KV blocks to be loaded.", "它等待自己的 KV 块载入 {0}。"),
     WAITED_FOR_LOAD_FROM("It waited {0} for its KV blocks to be loaded from {1}.", "它等待 KV 块从 {1} 载入 {0}。"),
-    COMPILED("A kernel was compiled: {0}, {1}.", "编译了一个 kernel：{0}，{1}。"),
+    COMPILED("A kernel was compiled in {0}: {1}.", "用 {0} 编译了一个 kernel：{1}。"),
     MEMORY_LOOKED_FOR("Device memory was looked for ({0}): {1}.", "正在寻找显存（{0}）：{1}。"),
     MEMORY_LOOKED_FOR_ON("Device memory was looked for ({0}) on {1}: {2}.", "在 {1} 上寻找显存（{0}）：{2}。"),
     ALLOCATOR_COUNTS("The allocator's count of retries or failures rose, and {0} remain.", "分配器的重试或失败次数上升，剩余 {0}。"),
@@ -56,8 +55,9 @@ public enum Phrase {
             "The allocator's count of retries or failures rose on {0}, and {1} remain.", "{0} 上分配器的重试或失败次数上升，剩余 {1}。"),
     WAITED_FOR_THE_DEVICE("A call waited for the device ({0}): {1}.", "一次调用等待设备（{0}）：{1}。"),
     DRIVER_RETURNED("The driver returned error {0}, and {1} went by around it.", "驱动返回错误 {0}，其前后共耗去 {1}。"),
-    CLOCK_LOWER("The clock was lower than usual, and the step longer {0}: {1}.", "设备时钟低于平时，该步变长 {0}：{1}。"),
-    CLOCK_LOWER_ON("The clock was lower than usual on {0}, and the step longer {1}: {2}.", "{0} 的时钟低于平时，该步变长 {1}：{2}。"),
+    CLOCK_LOWER("The clock was lower than usual, and the step longer {0}: {1}.", "设备时钟低于平时，该步变长（{0}）：{1}。"),
+    CLOCK_LOWER_ON(
+            "The clock was lower than usual on {0}, and the step longer {1}: {2}.", "{0} 的时钟低于平时，该步变长（{1}）：{2}。"),
     COLLECTIVE("It waited in a collective ({0}): {1}.", "它在集合通信中等待（{0}）：{1}。"),
     COLLECTIVE_FOR("It waited in a collective ({0}) for {1}: {2}.", "它在集合通信中等待 {1}（{0}）：{2}。"),
     KERNELS_LONGER("Kernels took longer than they usually do, most of all {0}: {1}.", "kernel 比平时更慢，最主要的是 {0}：{1}。"),
@@ -168,7 +168,7 @@ public enum Phrase {
     OTHER_KERNELS_RAN(
             "From step {0} on, kernel {1} ran where {2} usually does, in {3}: {4} longer a step.",
             "从第 {0} 步起，有 {3} 运行了 kernel {1} 而非通常的 {2}：每步多用 {4}。"),
-    TAKEN_PREEMPTIONS("KV blocks were taken that were needed again: {0} {1}.", "被取走的 KV 块又被需要：{0}（{1}）。"),
+    TAKEN_PREEMPTIONS("KV blocks were taken that were needed again, {1}: {0}.", "被取走的 KV 块又被需要：{0}（{1}）。"),
     TAKEN_PREFIXES(
             "KV blocks were taken that were needed again: {0} computed again after eviction {1}.",
             "被取走的 KV 块又被需要：{0}在逐出后重新计算（{1}）。"),
@@ -201,43 +201,306 @@ public enum Phrase {
             "第 {0} 个 token 比前一个晚 {1} 产生：超过了 {2} 的上限。"),
     OVER_GAP_ARRIVED(
             "Token {0} arrived {1} after the one before: over the limit of {2}.",
-            "第 {0} 个 token 比前一个晚 {1} 到达：超过了 {2} 的上限。");
+            "第 {0} 个 token 比前一个晚 {1} 到达：超过了 {2} 的上限。"),
 
-    private static final Pattern BETWEEN_SENTENCES = Pattern.compile("(?<=\\])\\s+(?=[^\\[\\s])");
-    private static final Pattern LIST = Pattern.compile(", ");
-    private static final Pattern IDS = Pattern.compile("(?s)(.*?)( \\[[^\\[\\]]*])?");
-    private static final Map<String, String> WORDS = Map.ofEntries(
-            Map.entry("another request", "另一个请求"),
-            Map.entry(", each time for longer", "，且一次比一次长"),
-            Map.entry("of the engine", "（引擎）"),
-            Map.entry("they reached the gateway one by one", "它们是逐个到达网关的"),
-            Map.entry("the engine made them one by one", "引擎是逐个产生它们的"),
-            Map.entry("client", "客户端"),
-            Map.entry("gateway", "网关"),
-            Map.entry("a gateway held it", "网关扣留了它"),
-            Map.entry("the gateway waited for the client to read", "网关在等待客户端读取"),
-            Map.entry("it was on its way between the gateway and the client", "它正在网关与客户端之间传输"),
-            Map.entry("it left the engine late", "它离开引擎时已经晚了"),
-            Map.entry("no record tells where it waited", "没有记录说明它在哪里等待"));
-    /** Values that are words around numbers, and what they are in Chinese. */
-    private static final Map<Pattern, String> NUMBERED = numbered(
-            " and (\\d+) computed tokens", "和 $1 个已计算的 token",
-            " with (\\d+) computed tokens", "，当时已计算 $1 个 token",
-            "(\\d+) (?:decode )?steps?", "$1 步",
-            "(\\d+) sequences?", "$1 个序列",
-            "(\\d+ to \\d+) sequences", "$1 个序列",
-            "(\\d+) preemptions?", "$1 次抢占",
-            "(\\d+) prefix(?:es)?", "$1 个前缀",
-            "(\\d+) groups?", "$1 组",
-            "in step (\\d+)", "第 $1 步",
-            "from step (\\d+) to (\\d+) \\((.+)\\)", "第 $1 至 $2 步，$3",
-            "token (\\d+) (\\(\\+\\d+ %\\))", "第 $1 个 token $2");
+    // What is said where no engine step was recorded.
+    STREAM_GAP(
+            "Token {0} arrived {1} after the one before; usual in this stream are {2}, and no engine step was reported that could say why.",
+            "第 {0} 个 token 比前一个晚 {1} 到达；这条流通常为 {2}，而没有引擎步记录能说明原因。"),
+    COUNTERS_OF_PRESSURE("Consistent with too little KV space: {0}.", "与 KV 空间不足相符：{0}。"),
+    PAUSED_OBSERVED(
+            Use.CLAUSE,
+            "paused requests observed in {0} of {1} scrapes, {2} at most",
+            "{1} 次采样中有 {0} 次观察到被暂停的请求，最多 {2} 个"),
+    COUNTED(Use.CLAUSE, "{0} counted", "计数器记录了 {0}"),
+    POOL_FULL(
+            Use.CLAUSE,
+            "at least {0} % of the KV pool in use while requests waited, {1} at most, in {2} of {3} scrapes",
+            "{3} 次采样中有 {2} 次，在有请求等待（最多 {1} 个）时 KV 池至少已用 {0} %"),
+    POOL_FULL_WHILE_RUNNING(
+            Use.CLAUSE,
+            "at least {0} % of the KV pool in use while requests waited, {1} at most, and {2} to {3} ran, in {4} of {5} scrapes",
+            "{5} 次采样中有 {4} 次，在有请求等待（最多 {1} 个）、{2} 至 {3} 个在运行时 KV 池至少已用 {0} %"),
+    POOL_FULL_BELOW_SEATS(
+            Use.CLAUSE,
+            "at least {0} % of the KV pool in use while requests waited, {1} at most, and {2} to {3} of {4} that may ran, in {5} of {6} scrapes",
+            "{6} 次采样中有 {5} 次，在有请求等待（最多 {1} 个）、允许的 {4} 个中有 {2} 至 {3} 个在运行时 KV 池至少已用 {0} %"),
+    COUNTERS_OF_SWINGS(
+            "Consistent with a swinging batch: the number of running sequences turned {0} times in {1} scrapes, between {2} and {3}, and changed direction from one scrape to the next {4} times.",
+            "与批次摆动相符：运行中的序列数在 {1} 次采样中转向 {0} 次，在 {2} 与 {3} 之间，相邻采样之间改变方向 {4} 次。"),
+    USAGE_NOT_RECORDED(
+            "No data on KV usage: it reads 0 in all of {0} scrapes although up to {1} sequences ran. That is no empty pool, and nothing is concluded from it.",
+            "没有 KV 使用率的数据：尽管最多有 {1} 个序列在运行，全部 {0} 次采样都读得 0。这并不表示池是空的，也不由此得出任何结论。"),
+    RAN_AT_LIMIT(
+            "In {0} of {1} scrapes with requests waiting, {2} at most, the engine ran as many sequences as it may, {3}: consistent with the limit of sequences holding requests back.",
+            "在有请求等待（最多 {2} 个）的 {1} 次采样中有 {0} 次，引擎运行的序列数已达允许的上限 {3}：与序列上限使请求等待相符。"),
+    RAN_AS_AT_LIMIT(
+            "In {0} of {1} scrapes with requests waiting, {2} at most, the engine ran {3} sequences and never more: as at a limit of sequences, which was not reported.",
+            "在有请求等待（最多 {2} 个）的 {1} 次采样中有 {0} 次，引擎运行 {3} 个序列且从未更多：如同处于序列上限，但上限未被报告。"),
+    POOL_NOT_RECORDED("How full the KV pool was is not recorded.", "KV 池有多满没有记录。"),
+    POOL_AT_MOST("The KV pool was {0} % full at most.", "KV 池最多已用 {0} %。"),
+    POOL_NOT_SHORT("{0} % of the KV pool was in use then: it was not short of KV space.", "当时 KV 池已用 {0} %：并不缺 KV 空间。"),
+    POOL_SHORT_AS_WELL(
+            "{0} % of the KV pool was in use then as well: which of the two held them back is not known.",
+            "当时 KV 池也已用 {0} %：二者中是哪一个使它们等待尚不清楚。"),
+    WAITED_BESIDE_FREE_KV(
+            "In {0} of {1} requests waited, {2} at most, with up to {3} running and {4} % of the KV pool in use: KV space is not what they waited for.",
+            "在 {1} 中有 {0} 次有请求等待（最多 {2} 个），同时最多 {3} 个在运行、KV 池已用 {4} %：它们等待的不是 KV 空间。"),
+    FEWER_RAN("Fewer ran than may.", "运行的少于允许的。"),
+    LIMIT_NOT_REPORTED("How many sequences may run was not reported.", "允许运行多少个序列未被报告。"),
+    FEWER_GENERATED(
+            "The more prompt tokens a second, the fewer generated ones: r {0}, and {1} with the number of running sequences held constant.",
+            "每秒的 prompt token 越多，生成的 token 越少：r {0}；在运行序列数固定时为 {1}。"),
+    GENERATED_ON_AVERAGE(
+            "On average {0} a second were generated in the {1} scrapes with prompts, {2} in the {3} without.",
+            "有 prompt 的 {1} 次采样中平均每秒生成 {0} 个，没有的 {3} 次中为 {2} 个。"),
+    PROMPTS_HELD_UP("Consistent with prompts holding up the tokens of others.", "与 prompt 拖慢其他请求的 token 相符。"),
+    NO_SUCCESS(
+            "No data: no request succeeded in {0}, and the zeros written for their latencies are no measurements.",
+            "没有数据：{0}中没有请求成功，为其延迟写下的 0 不是测量值。"),
+    TPOT_LEVELS_OFF(
+            "Median TPOT rises from {0} at {1} input tokens to {2} at {3} and stays there to {4} ({5}), while the median time to first token rises from {6} to {7}: consistent with a limit of admission, longer inputs wait instead of slowing the tokens of all.",
+            "TPOT 中位数从 {1} 个输入 token 时的 {0} 升至 {3} 个时的 {2}，并一直保持到 {4} 个（{5}），而首 token 时间中位数从 {6} 升至 {7}：与准入上限相符，更长的输入在等待，而不是拖慢所有请求的 token。"),
+    TPOT_RISES_BY_A_STEP(
+            "Median TPOT rises with the input length, from {0} at {1} tokens to {2} at {3}, by x{4} from {5} to {6}: consistent with a cost of context; aggregates do not say by which work.",
+            "TPOT 中位数随输入长度上升，从 {1} 个 token 时的 {0} 到 {3} 个时的 {2}，其中从 {5} 个到 {6} 个时增至 {4} 倍：与上下文的代价相符；汇总值不能说明是哪项工作。"),
+    TPOT_RISES(
+            "Median TPOT rises with the input length, from {0} at {1} tokens to {2} at {3}: consistent with a cost of context; aggregates do not say by which work.",
+            "TPOT 中位数随输入长度上升，从 {1} 个 token 时的 {0} 到 {3} 个时的 {2}：与上下文的代价相符；汇总值不能说明是哪项工作。"),
+    TPOT_TAIL_RISES(
+            "Median TPOT does not rise with the input length ({0} at {1} tokens, {2} at {3}), its p99 does, from {4} to {5}: consistent with prompts of other requests in some of the steps, not with a cost of context.",
+            "TPOT 中位数不随输入长度上升（{1} 个 token 时 {0}，{3} 个时 {2}），其 p99 从 {4} 升至 {5}：与部分步中有其他请求的 prompt 相符，而与上下文的代价不符。"),
+    TPOT_DOES_NOT_RISE(
+            "Median TPOT does not rise with the input length: {0} at {1} tokens, {2} at {3}.",
+            "TPOT 中位数不随输入长度上升：{1} 个 token 时 {0}，{3} 个时 {2}。"),
+    WORKLOAD(
+            "A workload of {0} requests: what they ask for, and no latency of any, so none is called slow{1}.",
+            "{0} 个请求的负载：只有它们的需求而没有任何延迟，因此不称任何一个为慢{1}。"),
+    TOKENS_ON_AVERAGE(Use.CLAUSE, "they hold {0} tokens and ask for {1} on average", "平均每个带有 {0} 个 token、要求 {1} 个"),
+    ARRIVALS_ON_TICKS(
+            Use.CLAUSE,
+            "arrivals come on ticks of about {0} ms, so bursts within a tick are not in the data",
+            "到达时刻按约 {0} ms 的刻度给出，因此一个刻度内的突发不在数据中"),
+    PREFIXES_SHARED(
+            "Of {0} prompt blocks {1} % begin like an earlier prompt, and {2} % of requests share at least half of theirs: the most that a prefix cache without a limit could find.",
+            "{0} 个 prompt 块中有 {1} % 与更早的 prompt 开头相同，{2} % 的请求至少共享其一半：这是没有上限的前缀缓存最多能找到的。"),
+    WAITED_TO_BE_SCHEDULED(
+            "{0} requests waited {1} to be scheduled (half of them), {2} (99 %), {3} at most{4}.",
+            "{0} 个请求等待调度 {1}（半数）、{2}（99 %），最多 {3}{4}。"),
+    FIRST_TOKEN_LATER(Use.CLAUSE, "their first token came {0} later (half of them)", "其首个 token 在此之后 {0} 到来（半数）"),
+    TOKEN_TOOK_FROM_THERE(
+            Use.CLAUSE,
+            "from there on a token took {0} on average (half of them), {1} at most",
+            "此后一个 token 平均用 {0}（半数），最多 {1}"),
+    THEIR_FIRST_TOKEN("Their first token came {0} later (half of them){1}.", "其首个 token 在此之后 {0} 到来（半数）{1}。"),
+    FROM_THERE_ON(
+            "From there on a token took {0} on average (half of them), {1} at most.", "此后一个 token 平均用 {0}（半数），最多 {1}。"),
 
+    // What the built-in rules say.
+    RULE_LOST_BLOCKS("Request {0} (sequence {1}) lost its KV blocks in step {2}.", "请求 {0}（序列 {1}）在第 {2} 步失去了 KV 块。"),
+    RULE_COMPUTED_AGAIN(
+            "It was computed again up to token {0} in step {1}, which came {2} after the token before.",
+            "它在第 {1} 步重新计算至第 {0} 个 token，该 token 在前一个之后 {2} 产生。"),
+
+    // Why something is as sure as it is.
+    WHY_NO_RECORD(Use.REASON, "no record of this engine names a mechanism for the largest part", "该引擎没有记录说明最大一部分的机制"),
+    WHY_AGAIN_WITHOUT_RECORD(Use.REASON, "it was computed again, but no preemption record came", "它被重新计算，但没有抢占记录"),
+    WHY_RAN_OUT_BY_ITSELF(
+            Use.REASON,
+            "preemption record; it ran out of blocks by its own allocation, the culprit is the largest other holder",
+            "抢占记录；它因自己的分配而用尽了块，责任方是其他占用最多者"),
+    WHY_STEPS_BRACKET_IT(
+            Use.REASON,
+            "step records bracket the time; nothing says what the engine did in it",
+            "步记录前后界定了这段时间；没有记录说明引擎在其中做了什么"),
+    WHY_MODE_IS_NEW(
+            Use.REASON,
+            "graph mode in the step record; the model has seen too few steps of that mode to say what they take",
+            "步记录中的 graph 模式；模型见过的该模式的步太少，无法说出其用时"),
+    WHY_MODEL_EXPLAINS(
+            Use.REASON, "the model of this engine explains it; no record of a mechanism", "该引擎的模型可以解释；没有机制的记录"),
+    WHY_PARTS_CLOSE(Use.REASON, "the parts are close", "各部分相近"),
+    WHY_MODEL_COLD(Use.REASON, "the model is still cold", "模型尚未学成"),
+    WHY_PREEMPTION_RECORD(Use.REASON, "preemption record", "抢占记录"),
+    WHY_OTHERS_RECOMPUTED(Use.REASON, "recomputed tokens of another request in the step", "该步中有另一请求重新计算的 token"),
+    WHY_OTHERS_PROMPT(Use.REASON, "prompt tokens of another request in the step", "该步中有另一请求的 prompt token"),
+    WHY_READY_WITHOUT_CORE(Use.REASON, "core records: ready without a core", "CPU 核记录：就绪却得不到核"),
+    WHY_GRAPH_MODE(Use.REASON, "graph mode in the step record", "步记录中的 graph 模式"),
+    WHY_NEITHER_RAN(Use.REASON, "core records: neither on a core nor ready", "CPU 核记录：既不在核上也未就绪"),
+    WHY_SCHEDULER(Use.REASON, "scheduler records", "调度器记录"),
+    WHY_TRANSFER_RECORD(Use.REASON, "transfer record of this request over its wait", "该请求等待期间的传输记录"),
+    WHY_LOAD_RECORD(Use.REASON, "load record of this request over its wait", "该请求等待期间的载入记录"),
+    WHY_COMPILE_RECORD(Use.REASON, "compile record over the step", "该步期间的编译记录"),
+    WHY_ALLOCATOR_RECORD(Use.REASON, "allocator record over the step", "该步期间的分配器记录"),
+    WHY_ALLOCATOR_COUNTED(
+            Use.REASON,
+            "the allocator's count of retries or failures rose around the step; how long it took is not recorded",
+            "分配器的重试或失败次数在该步前后上升；用时没有记录"),
+    WHY_CALL_WAITED(Use.REASON, "record of the call that waited", "等待的那次调用的记录"),
+    WHY_DRIVER_CODE(Use.REASON, "the driver's error code on a record over the step", "该步期间某条记录上的驱动错误码"),
+    WHY_DRIVER_CODE_ONLY(
+            Use.REASON, "the driver's error code in the step; how long it took is not recorded", "该步中的驱动错误码；用时没有记录"),
+    WHY_DRIVER_CODES(Use.REASON, "the driver's error code on records over the steps", "各步期间记录上的驱动错误码"),
+    WHY_ALL_KERNELS_LONGER(
+            Use.REASON, "all kernels took longer as the sampled clock was lower", "采样到的时钟降低时所有 kernel 都变慢"),
+    WHY_STEP_LONGER_BY_CLOCK(
+            Use.REASON,
+            "the step took longer as the sampled clock was lower; no kernel record shows that all kernels did",
+            "采样到的时钟降低时该步变长；没有 kernel 记录表明所有 kernel 都如此"),
+    WHY_STEPS_LONGER_BY_CLOCK(Use.REASON, "steps took longer as the sampled clock was lower", "采样到的时钟降低时各步变长"),
+    WHY_COLLECTIVE_RECORDS(Use.REASON, "records of the collective", "集合通信的记录"),
+    WHY_KERNELS_AT_THE_CLOCK(
+            Use.REASON,
+            "kernel records against the same kernels before, at the same clock",
+            "kernel 记录与此前相同时钟下的相同 kernel 对比"),
+    WHY_KERNELS_CLOCK_UNKNOWN(
+            Use.REASON,
+            "kernel records against the same kernels before; no device sample says what the clock was",
+            "kernel 记录与此前的相同 kernel 对比；没有设备采样说明时钟是多少"),
+    WHY_PAUSE_RECORD(Use.REASON, "pause record over the step", "该步期间的停顿记录"),
+    WHY_OTHER_KERNEL(
+            Use.REASON, "kernel records: another kernel than this shape usually runs", "kernel 记录：不是该形状通常运行的 kernel"),
+    WHY_NO_STAMP_BETWEEN(
+            Use.REASON, "no stamp between the engine and the client tells where it waited", "引擎与客户端之间没有时间戳说明它在哪里等待"),
+    WHY_CADENCE(Use.REASON, "the engine's even cadence against chunks that came in groups", "引擎节奏均匀而 chunk 成组到来"),
+    WHY_ARRIVAL_AGAINST_WRITE(Use.REASON, "arrival at the gateway against its write", "到达网关的时刻与其写出时刻对比"),
+    WHY_ARRIVAL_AGAINST_WRITES(Use.REASON, "arrival at the gateway against its writes", "到达网关的时刻与其各次写出时刻对比"),
+    WHY_SOCKET_FULL(
+            Use.REASON,
+            "the gateway's write to the client had to wait: the client's socket was full",
+            "网关向客户端的写出不得不等待：客户端的 socket 已满"),
+    WHY_BOTH_ENDS(
+            Use.REASON,
+            "stamps at both ends, on clocks that are aligned better than the excess",
+            "两端的时间戳，其时钟对齐误差小于超出量"),
+    WHY_CLOCKS_TOO_WIDE(Use.REASON, "the clocks at both ends are aligned no better than the excess", "两端时钟的对齐误差不小于超出量"),
+    WHY_LEFT_LATE(
+            Use.REASON, "the end of the step against the arrival at the gateway, on one clock", "步的结束与到达网关的时刻对比，同一时钟"),
+    WHY_LEFT_LATE_ALIGNED(
+            Use.REASON,
+            "the end of the step against the arrival at the gateway, on aligned clocks; the way between them is in it",
+            "步的结束与到达网关的时刻对比，时钟已对齐；其间的路程也包含在内"),
+    WHY_NOTHING_BETWEEN(
+            Use.REASON,
+            "made on time and received late on the same clock; nothing was recorded between engine and client",
+            "按时产生而在同一时钟上收到得晚；引擎与客户端之间没有任何记录"),
+    WHY_NO_STEP(Use.REASON, "no engine step was reported for this request", "没有报告该请求的引擎步"),
+    WHY_CLIENT_CLOSED(Use.REASON, "the client closed the stream", "客户端关闭了流"),
+    WHY_ENGINE_ABORTED(Use.REASON, "the engine recorded an abort", "引擎记录了一次中止"),
+    WHY_SAME_HASHES_EVICTED(
+            Use.REASON, "the same block hashes were stored, evicted and stored again", "相同的块哈希被存储、逐出又再次存储"),
+    WHY_SAME_HASHES(Use.REASON, "the same block hashes were stored before and are stored again", "相同的块哈希以前存储过，现在又被存储"),
+    WHY_ITS_PREEMPTIONS(Use.REASON, "its preemption records", "它的抢占记录"),
+    WHY_ORDER(Use.REASON, "preemption record and the order of scheduling", "抢占记录与调度顺序"),
+    WHY_LINE_WITH_CONTEXT(
+            Use.REASON,
+            "gap rises in a line with the request's own context, and the engine's model has that slope",
+            "间隔随请求自身的上下文线性上升，引擎的模型有相同的斜率"),
+    WHY_KV_AT_RISES(Use.REASON, "KV events are enriched at the rises", "KV 事件在台阶处更密集"),
+    WHY_SHAPE_ALONE(Use.REASON, "cause unproven: the shape alone", "原因未经证实：仅有形状"),
+    WHY_PAUSES(Use.REASON, "pause or core records over each of them", "每次停顿期间的停顿记录或 CPU 核记录"),
+    WHY_GRAPH_MODES(Use.REASON, "graph mode of the steps", "各步的 graph 模式"),
+    WHY_KERNELS_OF_STEPS(
+            Use.REASON,
+            "kernel records of the steps against those of the same shapes before",
+            "各步的 kernel 记录与此前相同形状的对比"),
+    WHY_NEEDED_AGAIN(
+            Use.REASON, "records of preemptions or evictions whose blocks were needed again", "抢占或逐出的记录，其块又被需要"),
+    WHY_EVICTED_NEEDED_AGAIN(
+            Use.REASON,
+            "evicted blocks were needed again; how full the pool was is not recorded",
+            "被逐出的块又被需要；池有多满没有记录"),
+    WHY_RECOMPUTED_TOKENS(Use.REASON, "preemption records and recomputed tokens of the steps", "抢占记录与各步重新计算的 token"),
+    WHY_MOVED_TOGETHER(Use.REASON, "batch and step time of the steps, moving together", "各步的批次与步时间一同变化"),
+    WHY_SHARDS(Use.REASON, "shard records of this start and of earlier ones", "这次启动与更早启动的分片记录"),
+    WHY_COUNTERS_NO_BLOCK(
+            Use.REASON,
+            "counters of the engine; no record of a block that was taken and needed again",
+            "引擎的计数器；没有块被取走又被需要的记录"),
+    WHY_RUNNING_COUNT(Use.REASON, "the count of running sequences; no step times", "运行中的序列数；没有步时间"),
+    WHY_EVERY_SCRAPE(Use.REASON, "every scrape of the stretch", "这一段的每次采样"),
+    WHY_COUNTERS_NO_STAMPS(
+            Use.REASON,
+            "counters of the engine; no queued and scheduled stamp of any request, so no token carries a cause",
+            "引擎的计数器；没有任何请求的排队与调度时间戳，因此没有 token 带有原因"),
+    WHY_RATES(
+            Use.REASON,
+            "rates of the engine as a whole; no step, so which prompt held which token up is not known",
+            "引擎整体的速率；没有步，因此不知道哪个 prompt 拖慢了哪个 token"),
+    WHY_SUCCESS_COUNT(Use.REASON, "the count of requests that succeeded", "成功请求的数目"),
+    WHY_AGGREGATES(Use.REASON, "aggregates of runs; no step and no token of any", "各次运行的汇总值；没有任何步与 token"),
+    WHY_COUNTED_OVER_TRACE(Use.REASON, "counted over the trace", "对整个 trace 计数"),
+    WHY_HASHES_NO_CACHE(Use.REASON, "hashes of prompt blocks; no cache was observed", "prompt 块的哈希；没有观察到缓存"),
+    WHY_REQUEST_STAMPS(
+            Use.REASON,
+            "stamps of the engine's clock; no time of a token between the first and the last",
+            "引擎时钟的时间戳；首末之间没有 token 的时刻"),
+    WHY_STAGES_MATCHED(Use.REASON, "every stage of the rule matched a recorded milestone", "规则的每个阶段都匹配到一个已记录的里程碑"),
+    WHY_NOT_SLOW(
+            Use.REASON,
+            "the token is not slow by the definition of causes: what is usual here is beyond the limit, or its own prompt is",
+            "按原因的定义该 token 并不慢：此处的通常值超过上限，或它自己的 prompt 如此"),
+    WHY_NO_STAMP(Use.REASON, "no stamp tells where it waited", "没有时间戳说明它在哪里等待"),
+    WHY_DELIVERED_LATE(
+            Use.REASON,
+            "the delivery of this token was late; its late-delivery finding says how far the evidence carries",
+            "该 token 送达晚了；其送达晚的发现说明证据能说明到什么程度"),
+    WHY_BEFORE_THE_QUEUE(
+            Use.REASON,
+            "no record tells what passed between the sending and the engine's queue",
+            "没有记录说明发送与引擎队列之间发生了什么"),
+
+    // What stands around a narrative where it is printed as text.
+    LABEL_ESTABLISHED(Use.LABEL, "established", "已证实"),
+    LABEL_CONSISTENT(Use.LABEL, "consistent-with", "相符"),
+    LABEL_UNRESOLVED(Use.LABEL, "unresolved", "未解"),
+    LABEL_CULPRIT(Use.LABEL, "culprit {0}", "责任方 {0}"),
+    LABEL_MISSING(Use.LABEL, "missing {0}", "缺少 {0}"),
+    LABEL_ORIGIN(Use.LABEL, "rule {0} revision {1}, finding {2}", "规则 {0} 修订 {1}，发现 {2}"),
+    LABEL_LIMIT(Use.LABEL, "limit {0} {1}, took {2} ({3})", "上限 {0} {1}，实际 {2}（{3}）"),
+    LABEL_NO_CAUSE(Use.LABEL, "no cause", "无原因"),
+    LABEL_ON_TIME(Use.LABEL, "on time, state {0}", "按时，状态 {0}"),
+    LABEL_STATE(Use.LABEL, "state {0}", "状态 {0}"),
+    LABEL_GAP_UNKNOWN(Use.LABEL, "gap unknown: a stamp is missing", "间隔未知：缺少时间戳"),
+    LABEL_GAP(
+            Use.LABEL,
+            "gap {0}{1}   expected {2}   reference {3}   excess {4}",
+            "间隔 {0}{1}   预期 {2}   参考 {3}   超出 {4}"),
+    LABEL_BY_ARRIVAL(Use.LABEL, " (by arrival: no engine record)", "（按到达时刻：没有引擎记录）"),
+    LABEL_WHY(Use.LABEL, "why", "原因"),
+    LABEL_DELIVERED(Use.LABEL, "delivered {0} after it was made", "产生 {0} 之后送达"),
+    LABEL_UNDECIDABLE(Use.LABEL, " +- {0}, order undecidable", " +- {0}，先后不可判定"),
+    LABEL_MISSING_LAYERS(
+            Use.LABEL, "missing layers: {0} (no cause is drawn from their silence)", "缺少的层：{0}（不从其沉默推断任何原因）"),
+    LABEL_REMARK(Use.LABEL, "remark", "备注");
+
+    /** What a template is used for. */
+    public enum Use {
+        /** A sentence of a narrative: ends in a full stop. */
+        SENTENCE,
+        /** Part of a sentence: stands as a value of another template, several of them joined by {@code "; "}. */
+        CLAUSE,
+        /** Why something is as sure as it is, {@code confidence.why}. */
+        REASON,
+        /** Stands around a narrative where it is printed as text; never archived. */
+        LABEL
+    }
+
+    private static final List<Phrase> BY_WORDS = List.of(values()).stream()
+            .sorted(Comparator.comparingInt((Phrase phrase) -> -phrase.english.wordCharacters()))
+            .toList();
+
+    private final Use use;
     private final Template english;
     private final Template chinese;
     private final Pattern pattern;
 
     Phrase(String english, String chinese) {
+        this(Use.SENTENCE, english, chinese);
+    }
+
+    Phrase(Use use, String english, String chinese) {
+        this.use = use;
         this.english = Template.of(english);
         this.chinese = Template.of(chinese);
         this.pattern = this.english.pattern();
@@ -260,6 +523,9 @@ public enum Phrase {
         }
 
         String fill(Object... given) {
+            if (values.isEmpty()) {
+                return text;
+            }
             StringBuilder filled = new StringBuilder();
             for (int i = 0; i < values.size(); i++) {
                 filled.append(words.get(i)).append(given[values.get(i)]);
@@ -277,9 +543,14 @@ public enum Phrase {
         }
     }
 
-    /** The English sentence with these values. */
+    /** The English text with these values. */
     public String say(Object... values) {
         return english.fill(values);
+    }
+
+    /** The text in a language with these values. */
+    public String say(Language language, Object... values) {
+        return (language == Language.ZH ? chinese : english).fill(values);
     }
 
     /** The template in a language; values stand as {@code {0}}, {@code {1}} and so on. */
@@ -287,80 +558,33 @@ public enum Phrase {
         return (language == Language.ZH ? chinese : english).text();
     }
 
-    /** An English sentence, with the ids at its end, in a language; unchanged where it is none of this set. */
-    public static String in(Language language, String sentence) {
-        if (language == Language.EN) {
-            return sentence;
-        }
-        Matcher parts = IDS.matcher(sentence);
-        if (!parts.matches()) {
-            return sentence;
-        }
-        String text = parts.group(1);
-        String ids = parts.group(2) == null ? "" : parts.group(2);
-        Phrase phrase = of(text);
-        if (phrase == null) {
-            return sentence;
-        }
-        Matcher values = phrase.pattern.matcher(text);
+    /** What it is used for. */
+    public Use use() {
+        return use;
+    }
+
+    /** The values of an English text of this template, in the order they stand in it; null where it is none. */
+    @Nullable
+    List<String> valuesOf(String text) {
+        Matcher values = pattern.matcher(text);
         if (!values.matches()) {
-            return sentence;
+            return null;
         }
-        List<String> translated = new ArrayList<>();
-        for (int i = 1; i <= values.groupCount(); i++) {
-            translated.add(word(values.group(i)));
+        List<String> given =
+                new ArrayList<>(Collections.nCopies(english.values().size(), ""));
+        for (int i = 0; i < english.values().size(); i++) {
+            given.set(english.values().get(i), values.group(i + 1));
         }
-        return phrase.chinese.fill(translated.toArray()) + ids;
+        return given;
     }
 
-    /** The sentences of a narrative: each ends in the event ids it cites. */
-    public static List<String> sentences(String narrative) {
-        return BETWEEN_SENTENCES
-                .splitAsStream(narrative.strip())
-                .filter(sentence -> !sentence.isBlank())
-                .toList();
-    }
-
-    /** A narrative in a language; sentences that are none of this set stay as they are. */
-    public static String narrative(Language language, String narrative) {
-        return language == Language.EN
-                ? narrative
-                : sentences(narrative).stream()
-                        .map(sentence -> in(language, sentence))
-                        .collect(Collectors.joining(" "));
-    }
-
-    private static Map<Pattern, String> numbered(String... pairs) {
-        Map<Pattern, String> numbered = new LinkedHashMap<>();
-        for (int i = 0; i < pairs.length; i += 2) {
-            numbered.put(Pattern.compile(pairs[i]), pairs[i + 1]);
-        }
-        return numbered;
-    }
-
-    private static String word(String value) {
-        for (Map.Entry<Pattern, String> each : NUMBERED.entrySet()) {
-            if (each.getKey().matcher(value).matches()) {
-                return each.getKey().matcher(value).replaceAll(each.getValue());
-            }
-        }
-        if (value.startsWith("token ") && value.contains(", token ")) {
-            return LIST.splitAsStream(value).map(Phrase::word).collect(Collectors.joining("，"));
-        }
-        return WORDS.getOrDefault(value, value);
-    }
-
-    /** The phrase of an English sentence without its ids; null where it is none. The one with most words of its own wins. */
-    static @Nullable Phrase of(String text) {
+    /** The phrase of an English text without its ids; null where it is none. The one with most words of its own wins. */
+    static @Nullable Phrase of(Use use, String text) {
         for (Phrase phrase : BY_WORDS) {
-            if (phrase.pattern.matcher(text).matches()) {
+            if (phrase.use == use && phrase.pattern.matcher(text).matches()) {
                 return phrase;
             }
         }
         return null;
     }
-
-    private static final List<Phrase> BY_WORDS = List.of(values()).stream()
-            .sorted(Comparator.comparingInt((Phrase phrase) -> -phrase.english.wordCharacters()))
-            .toList();
 }

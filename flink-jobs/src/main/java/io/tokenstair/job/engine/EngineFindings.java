@@ -160,7 +160,7 @@ public final class EngineFindings {
                 Cause.DRIVER_ERROR,
                 episode,
                 episode.established ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH,
-                "the driver's error code on records over the steps",
+                Phrase.WHY_DRIVER_CODES.say(),
                 new Tale()
                         .say(Phrase.DRIVER_ERRORS.say(times(episode.count, "step"), span(episode)), episode.evidence));
         watch.driver = new Episode();
@@ -173,9 +173,7 @@ public final class EngineFindings {
                 Cause.THERMAL_CLOCK,
                 episode,
                 episode.established ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH,
-                episode.established
-                        ? "all kernels took longer as the sampled clock was lower"
-                        : "steps took longer as the sampled clock was lower",
+                episode.established ? Phrase.WHY_ALL_KERNELS_LONGER.say() : Phrase.WHY_STEPS_LONGER_BY_CLOCK.say(),
                 new Tale()
                         .say(
                                 episode.culprit == null
@@ -259,13 +257,7 @@ public final class EngineFindings {
         tale.say(
                 episode.recordedCause ? Phrase.RECORDED_AS.say(episode.what) : Phrase.NO_RECORD_SAYS_WHY.say(),
                 lastOf(episode));
-        tell(
-                "host-pauses",
-                Cause.HOST_PAUSE,
-                episode,
-                Confidence.ESTABLISHED,
-                "pause or core records over each of them",
-                tale);
+        tell("host-pauses", Cause.HOST_PAUSE, episode, Confidence.ESTABLISHED, Phrase.WHY_PAUSES.say(), tale);
     }
 
     private static String lastOf(Episode episode) {
@@ -367,7 +359,7 @@ public final class EngineFindings {
                 Cause.KERNEL_FALLBACK,
                 episode,
                 Confidence.ESTABLISHED,
-                "graph mode of the steps",
+                Phrase.WHY_GRAPH_MODES.say(),
                 tale);
     }
 
@@ -401,7 +393,7 @@ public final class EngineFindings {
                 Cause.KERNEL_FALLBACK,
                 episode,
                 Confidence.ESTABLISHED,
-                "kernel records of the steps against those of the same shapes before",
+                Phrase.WHY_KERNELS_OF_STEPS.say(),
                 new Tale()
                         .say(
                                 Phrase.OTHER_KERNELS_RAN.say(
@@ -458,9 +450,7 @@ public final class EngineFindings {
                 Cause.KV_PRESSURE,
                 episode,
                 proven ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH,
-                proven
-                        ? "records of preemptions or evictions whose blocks were needed again"
-                        : "evicted blocks were needed again; how full the pool was is not recorded",
+                proven ? Phrase.WHY_NEEDED_AGAIN.say() : Phrase.WHY_EVICTED_NEEDED_AGAIN.say(),
                 new Tale().say(taken(episode), episode.evidence));
         watch.pressure = new Episode();
     }
@@ -528,7 +518,7 @@ public final class EngineFindings {
                 Cause.PREEMPTION_STORM,
                 episode,
                 Confidence.ESTABLISHED,
-                "preemption records and recomputed tokens of the steps",
+                Phrase.WHY_RECOMPUTED_TOKENS.say(),
                 new Tale()
                         .say(
                                 Phrase.COMPUTED_BEFORE.say(
@@ -586,7 +576,7 @@ public final class EngineFindings {
                 Cause.BATCH_OSCILLATION,
                 episode,
                 Confidence.ESTABLISHED,
-                "batch and step time of the steps, moving together",
+                Phrase.WHY_MOVED_TOGETHER.say(),
                 new Tale()
                         .say(
                                 Phrase.BATCH_TURNED.say(

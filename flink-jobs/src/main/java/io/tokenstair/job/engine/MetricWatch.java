@@ -9,6 +9,8 @@ import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.job.finding.Remarks;
+import io.tokenstair.narrative.Phrase;
+import io.tokenstair.narrative.Tale;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -268,54 +270,30 @@ public class MetricWatch {
         boolean full = scrapes >= SCRAPES && 2 * fullAndWaiting > scrapes && !pinned;
         List<String> signs = new ArrayList<>();
         if (pausedScrapes > 0) {
-            signs.add(String.format(
-                    Locale.ROOT,
-                    "paused requests observed in %d of %d scrapes, %.0f at most",
-                    pausedScrapes,
-                    scrapes,
-                    mostPaused));
+            signs.add(Phrase.PAUSED_OBSERVED.say(pausedScrapes, scrapes, whole(mostPaused)));
         }
         if (preempted > 0) {
-            signs.add(EngineFindings.times(preempted, "preemption") + " counted");
+            signs.add(Phrase.COUNTED.say(EngineFindings.times(preempted, "preemption")));
         }
         if (full) {
-            String ran = mostWhileFull == ABSENT
-                    ? ""
-                    : String.format(Locale.ROOT, ", and %.0f to %.0f", leastWhileFull, mostWhileFull)
-                            + (seats == ABSENT ? "" : String.format(Locale.ROOT, " of %.0f that may", seats))
-                            + " ran";
-            signs.add(String.format(
-                    Locale.ROOT,
-                    "at least %.0f %% of the KV pool in use while requests waited, %.0f at most%s, in %d of %d scrapes",
-                    100 * FULL,
-                    mostWaiting,
-                    ran,
-                    fullAndWaiting,
-                    scrapes));
+            signs.add(poolFull());
         }
         if (!signs.isEmpty()) {
             output.accept(finding(
                     "kv-pressure-counters",
                     Cause.KV_PRESSURE,
                     engineId,
-                    "counters of the engine; no record of a block that was taken and needed again",
-                    "Consistent with too little KV space: " + String.join("; ", signs)));
+                    Phrase.WHY_COUNTERS_NO_BLOCK.say(),
+                    Phrase.COUNTERS_OF_PRESSURE.say(String.join("; ", signs))));
         }
         if (scrapes >= SCRAPES && swings.turns >= EngineFindings.TURNS) {
             output.accept(finding(
                     "batch-oscillation-counters",
                     Cause.BATCH_OSCILLATION,
                     engineId,
-                    "the count of running sequences; no step times",
-                    String.format(
-                            Locale.ROOT,
-                            "Consistent with a swinging batch: the number of running sequences turned %d times in %d scrapes,"
-                                    + " between %.0f and %.0f, and changed direction from one scrape to the next %d times",
-                            swings.turns,
-                            scrapes,
-                            leastRunning,
-                            mostRunning,
-                            flips)));
+                    Phrase.WHY_RUNNING_COUNT.say(),
+                    Phrase.COUNTERS_OF_SWINGS.say(
+                            swings.turns, scrapes, whole(leastRunning), whole(mostRunning), flips)));
         }
         remark(engineId, full, remarks);
         MetricWatch fresh = new MetricWatch();
@@ -348,6 +326,29 @@ public class MetricWatch {
         evidence = fresh.evidence;
     }
 
+    private String poolFull() {
+        String least = whole(100 * FULL);
+        String most = whole(mostWaiting);
+        if (mostWhileFull == ABSENT) {
+            return Phrase.POOL_FULL.say(least, most, fullAndWaiting, scrapes);
+        }
+        return seats == ABSENT
+                ? Phrase.POOL_FULL_WHILE_RUNNING.say(
+                        least, most, whole(leastWhileFull), whole(mostWhileFull), fullAndWaiting, scrapes)
+                : Phrase.POOL_FULL_BELOW_SEATS.say(
+                        least,
+                        most,
+                        whole(leastWhileFull),
+                        whole(mostWhileFull),
+                        whole(seats),
+                        fullAndWaiting,
+                        scrapes);
+    }
+
+    private static String whole(double value) {
+        return String.format(Locale.ROOT, "%.0f", value);
+    }
+
     /** What counters are consistent with where no cause may be named: no request of the engine is known. */
     private void remark(String engineId, boolean full, Consumer<Remark> remarks) {
         boolean usageKnown = usageScrapes > 0 && mostUsage > 0;
@@ -356,13 +357,8 @@ public class MetricWatch {
                     "kv-usage-not-recorded",
                     engineId,
                     Confidence.ESTABLISHED,
-                    "every scrape of the stretch",
-                    String.format(
-                            Locale.ROOT,
-                            "No data on KV usage: it reads 0 in all of %d scrapes although up to %.0f sequences ran. That is no"
-                                    + " empty pool, and nothing is concluded from it.",
-                            usageScrapes,
-                            mostRunning)));
+                    Phrase.WHY_EVERY_SCRAPE.say(),
+                    Phrase.USAGE_NOT_RECORDED.say(usageScrapes, whole(mostRunning))));
         }
         boolean limitKnown = seats != ABSENT;
         long held = limitKnown ? atSeats : waitingAtMost;
@@ -370,65 +366,41 @@ public class MetricWatch {
         if (seatBound && !full) {
             double meanUsage = limitKnown && usageKnown ? sumUsageAtSeats / held : ABSENT;
             String limit = limitKnown
-                    ? String.format(
-                            Locale.ROOT,
-                            "In %d of %d scrapes with requests waiting, %.0f at most, the engine ran as many sequences as it may,"
-                                    + " %.0f: consistent with the limit of sequences holding requests back. ",
-                            held,
-                            waitingScrapes,
-                            mostWaiting,
-                            seats)
-                    : String.format(
-                            Locale.ROOT,
-                            "In %d of %d scrapes with requests waiting, %.0f at most, the engine ran %.0f sequences and never"
-                                    + " more: as at a limit of sequences, which was not reported. ",
-                            held,
-                            waitingScrapes,
-                            mostWaiting,
-                            mostRunning);
+                    ? Phrase.RAN_AT_LIMIT.say(held, waitingScrapes, whole(mostWaiting), whole(seats))
+                    : Phrase.RAN_AS_AT_LIMIT.say(held, waitingScrapes, whole(mostWaiting), whole(mostRunning));
             String pool = !usageKnown
-                    ? "How full the KV pool was is not recorded."
+                    ? Phrase.POOL_NOT_RECORDED.say()
                     : meanUsage == ABSENT
-                            ? String.format(Locale.ROOT, "The KV pool was %.0f %% full at most.", 100 * mostUsage)
+                            ? Phrase.POOL_AT_MOST.say(whole(100 * mostUsage))
                             : meanUsage < FULL
-                                    ? String.format(
-                                            Locale.ROOT,
-                                            "%.0f %% of the KV pool was in use then: it was not short of KV space.",
-                                            100 * meanUsage)
-                                    : String.format(
-                                            Locale.ROOT,
-                                            "%.0f %% of the KV pool was in use then as well: which of the two held them back is not"
-                                                    + " known.",
-                                            100 * meanUsage);
+                                    ? Phrase.POOL_NOT_SHORT.say(whole(100 * meanUsage))
+                                    : Phrase.POOL_SHORT_AS_WELL.say(whole(100 * meanUsage));
             remarks.accept(remark(
                     "seat-limit",
                     engineId,
                     Confidence.CONSISTENT_WITH,
-                    "counters of the engine; no queued and scheduled stamp of any request, so no token carries a cause",
-                    limit + pool));
+                    Phrase.WHY_COUNTERS_NO_STAMPS.say(),
+                    limit + " " + pool));
         } else if (!full && usageKnown && waitingBesideFree > 0 && 2 * waitingBesideFree > scrapes) {
             remarks.accept(remark(
                     "queue-beside-free-kv",
                     engineId,
                     Confidence.CONSISTENT_WITH,
-                    "counters of the engine; no queued and scheduled stamp of any request, so no token carries a cause",
-                    String.format(
-                            Locale.ROOT,
-                            "In %d of %s requests waited, %.0f at most, with up to %.0f running and %.0f %% of the KV pool in use:"
-                                    + " KV space is not what they waited for. %s",
-                            waitingBesideFree,
-                            EngineFindings.times(scrapes, "scrape"),
-                            mostWaiting,
-                            Math.max(0, mostRunning),
-                            100 * sumUsageBesideFree / waitingBesideFree,
-                            limitKnown ? "Fewer ran than may." : "How many sequences may run was not reported.")));
+                    Phrase.WHY_COUNTERS_NO_STAMPS.say(),
+                    Phrase.WAITED_BESIDE_FREE_KV.say(
+                                    waitingBesideFree,
+                                    EngineFindings.times(scrapes, "scrape"),
+                                    whole(mostWaiting),
+                                    whole(Math.max(0, mostRunning)),
+                                    whole(100 * sumUsageBesideFree / waitingBesideFree))
+                            + " " + (limitKnown ? Phrase.FEWER_RAN : Phrase.LIMIT_NOT_REPORTED).say()));
         }
         if (rates.related()) {
             remarks.accept(remark(
                     "prompts-against-decodes",
                     engineId,
                     Confidence.CONSISTENT_WITH,
-                    "rates of the engine as a whole; no step, so which prompt held which token up is not known",
+                    Phrase.WHY_RATES.say(),
                     rates.sentence()));
         }
     }
@@ -459,7 +431,7 @@ public class MetricWatch {
                 why,
                 evidence,
                 List.of("steps"),
-                narrative + (evidence.isEmpty() ? "" : " [" + String.join(", ", evidence) + "]") + ".");
+                new Tale().say(narrative, evidence).text());
     }
 
     private static @Nullable Long nanos(long millis) {

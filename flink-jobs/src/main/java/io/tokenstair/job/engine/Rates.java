@@ -1,5 +1,6 @@
 package io.tokenstair.job.engine;
 
+import io.tokenstair.narrative.Phrase;
 import java.util.Locale;
 
 /**
@@ -90,19 +91,16 @@ public class Rates {
         double without = generatedWithoutPrompts / withoutPrompts;
         String means = with >= without
                 ? ""
-                : String.format(
-                        Locale.ROOT,
-                        " On average %.0f a second were generated in the %d scrapes with prompts, %.0f in the %d without.",
-                        with,
-                        n - withoutPrompts,
-                        without,
-                        withoutPrompts);
-        return String.format(
-                Locale.ROOT,
-                "The more prompt tokens a second, the fewer generated ones: r %.2f, and %.2f with the number of running sequences"
-                        + " held constant.%s Consistent with prompts holding up the tokens of others.",
-                correlation(),
-                partialCorrelation(),
-                means);
+                : " "
+                        + Phrase.GENERATED_ON_AVERAGE.say(
+                                whole(with), n - withoutPrompts, whole(without), withoutPrompts);
+        return Phrase.FEWER_GENERATED.say(
+                        String.format(Locale.ROOT, "%.2f", correlation()),
+                        String.format(Locale.ROOT, "%.2f", partialCorrelation()))
+                + means + " " + Phrase.PROMPTS_HELD_UP.say();
+    }
+
+    private static String whole(double value) {
+        return String.format(Locale.ROOT, "%.0f", value);
     }
 }

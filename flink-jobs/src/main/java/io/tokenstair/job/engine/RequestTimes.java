@@ -7,7 +7,7 @@ import io.tokenstair.event.MetricSampled;
 import io.tokenstair.job.finding.Remarks;
 import io.tokenstair.job.statistics.DurationHistogram;
 import io.tokenstair.narrative.Milliseconds;
-import java.util.ArrayList;
+import io.tokenstair.narrative.Phrase;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -80,36 +80,40 @@ public class RequestTimes {
         if (queue.isEmpty() && perToken.isEmpty()) {
             return;
         }
-        List<String> said = new ArrayList<>();
-        if (!queue.isEmpty()) {
-            said.add(queue.total + " requests waited " + text(queue.quantileNanos(HALF))
-                    + " to be scheduled (half of them), " + text(queue.quantileNanos(MOST)) + " (99 %), "
-                    + text(longestQueueNanos) + " at most");
-        }
-        if (!prefill.isEmpty()) {
-            said.add("their first token came " + text(prefill.quantileNanos(HALF)) + " later (half of them)");
-        }
-        if (!perToken.isEmpty()) {
-            said.add("from there on a token took " + text(perToken.quantileNanos(HALF)) + " on average (half of them), "
-                    + text(longestPerTokenNanos) + " at most");
-        }
         output.accept(Remarks.of(
                 "request-times",
                 subject,
                 fromMillis == Long.MAX_VALUE ? null : Long.valueOf(fromMillis * 1_000_000),
                 toMillis == Long.MIN_VALUE ? null : Long.valueOf(toMillis * 1_000_000),
                 Confidence.ESTABLISHED,
-                "stamps of the engine's clock; no time of a token between the first and the last",
+                Phrase.WHY_REQUEST_STAMPS.say(),
                 longestQueueEventId.isEmpty() ? List.of() : List.of(longestQueueEventId),
                 List.of("steps"),
-                upperFirst(String.join("; ", said)) + "."));
+                narrative()));
+    }
+
+    private String narrative() {
+        String half = usual(prefill);
+        String first = prefill.isEmpty() ? "" : "; " + Phrase.FIRST_TOKEN_LATER.say(half);
+        String usual = usual(perToken);
+        String most = text(longestPerTokenNanos);
+        String onwards = perToken.isEmpty() ? "" : "; " + Phrase.TOKEN_TOOK_FROM_THERE.say(usual, most);
+        if (!queue.isEmpty()) {
+            return Phrase.WAITED_TO_BE_SCHEDULED.say(
+                    queue.total,
+                    text(queue.quantileNanos(HALF)),
+                    text(queue.quantileNanos(MOST)),
+                    text(longestQueueNanos),
+                    first + onwards);
+        }
+        return prefill.isEmpty() ? Phrase.FROM_THERE_ON.say(usual, most) : Phrase.THEIR_FIRST_TOKEN.say(half, onwards);
+    }
+
+    private static String usual(DurationHistogram times) {
+        return times.isEmpty() ? "" : text(times.quantileNanos(HALF));
     }
 
     private static String text(long nanos) {
         return nanos >= 10_000_000_000L ? EngineFindings.seconds(nanos) : Milliseconds.text(nanos);
-    }
-
-    private static String upperFirst(String text) {
-        return text.substring(0, 1).toUpperCase(java.util.Locale.ROOT) + text.substring(1);
     }
 }

@@ -4,6 +4,7 @@ import io.tokenstair.archive.result.Remark;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.job.finding.Remarks;
+import io.tokenstair.narrative.Phrase;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -137,11 +138,10 @@ public class RunSeries {
                     null,
                     null,
                     Confidence.ESTABLISHED,
-                    "the count of requests that succeeded",
+                    Phrase.WHY_SUCCESS_COUNT.say(),
                     List.of(),
                     List.of(),
-                    "No data: no request succeeded in " + EngineFindings.times(withoutSuccess, "run")
-                            + ", and the zeros written for their latencies are no measurements."));
+                    Phrase.NO_SUCCESS.say(EngineFindings.times(withoutSuccess, "run"))));
         }
         List<BenchmarkRun> points = points();
         if (points.size() < LENGTHS) {
@@ -159,7 +159,7 @@ public class RunSeries {
                 null,
                 null,
                 Confidence.CONSISTENT_WITH,
-                "aggregates of runs; no step and no token of any",
+                Phrase.WHY_AGGREGATES.say(),
                 evidence,
                 List.of("steps", "client", "kv-events"),
                 narrative(points)));
@@ -183,11 +183,7 @@ public class RunSeries {
         double tailRise = rise(points, true);
         if (level > 0) {
             BenchmarkRun from = points.get(level);
-            return String.format(
-                    Locale.ROOT,
-                    "Median TPOT rises from %s at %d input tokens to %s at %d and stays there to %d (%s), while the median time"
-                            + " to first token rises from %s to %s: consistent with a limit of admission, longer inputs wait"
-                            + " instead of slowing the tokens of all.",
+            return Phrase.TPOT_LEVELS_OFF.say(
                     milliseconds(first.medianTpotSeconds),
                     first.inputTokens,
                     milliseconds(from.medianTpotSeconds),
@@ -198,21 +194,10 @@ public class RunSeries {
                     seconds(last.medianTtftSeconds));
         }
         if (rise >= RISES) {
-            return String.format(
-                    Locale.ROOT,
-                    "Median TPOT rises with the input length, from %s at %d tokens to %s at %d%s: consistent with a cost of"
-                            + " context; aggregates do not say by which work.",
-                    milliseconds(first.medianTpotSeconds),
-                    first.inputTokens,
-                    milliseconds(last.medianTpotSeconds),
-                    last.inputTokens,
-                    step(points));
+            return rising(points);
         }
         if (tailRise >= TAIL_RISES) {
-            return String.format(
-                    Locale.ROOT,
-                    "Median TPOT does not rise with the input length (%s at %d tokens, %s at %d), its p99 does, from %s to %s:"
-                            + " consistent with prompts of other requests in some of the steps, not with a cost of context.",
+            return Phrase.TPOT_TAIL_RISES.say(
                     milliseconds(first.medianTpotSeconds),
                     first.inputTokens,
                     milliseconds(last.medianTpotSeconds),
@@ -220,9 +205,7 @@ public class RunSeries {
                     milliseconds(first.p99TpotSeconds),
                     milliseconds(last.p99TpotSeconds));
         }
-        return String.format(
-                Locale.ROOT,
-                "Median TPOT does not rise with the input length: %s at %d tokens, %s at %d.",
+        return Phrase.TPOT_DOES_NOT_RISE.say(
                 milliseconds(first.medianTpotSeconds),
                 first.inputTokens,
                 milliseconds(last.medianTpotSeconds),
@@ -275,8 +258,8 @@ public class RunSeries {
         return String.format(Locale.ROOT, "%.1f to %.1f ms", least * 1e3, most * 1e3);
     }
 
-    /** The largest step between neighbours, where it stands out: more than the length grew. */
-    private static String step(List<BenchmarkRun> points) {
+    /** The rise, and the largest step between neighbours where it stands out: more than the length grew. */
+    private static String rising(List<BenchmarkRun> points) {
         int at = 0;
         double most = 0;
         for (int i = 1; i < points.size(); i++) {
@@ -287,12 +270,18 @@ public class RunSeries {
                 at = i;
             }
         }
+        BenchmarkRun first = points.get(0);
+        BenchmarkRun last = points.get(points.size() - 1);
+        String low = milliseconds(first.medianTpotSeconds);
+        String high = milliseconds(last.medianTpotSeconds);
         return most < STEP
-                ? ""
-                : String.format(
-                        Locale.ROOT,
-                        ", by x%.2f from %d to %d",
-                        most,
+                ? Phrase.TPOT_RISES.say(low, first.inputTokens, high, last.inputTokens)
+                : Phrase.TPOT_RISES_BY_A_STEP.say(
+                        low,
+                        first.inputTokens,
+                        high,
+                        last.inputTokens,
+                        String.format(Locale.ROOT, "%.2f", most),
                         points.get(at - 1).inputTokens,
                         points.get(at).inputTokens);
     }

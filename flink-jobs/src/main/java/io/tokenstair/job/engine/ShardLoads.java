@@ -177,7 +177,7 @@ public class ShardLoads {
                 to,
                 slowest.deviceId,
                 Confidence.ESTABLISHED,
-                "shard records of this start and of earlier ones",
+                Phrase.WHY_SHARDS.say(),
                 List.of(slowest.eventId),
                 List.of(),
                 tale.text()));

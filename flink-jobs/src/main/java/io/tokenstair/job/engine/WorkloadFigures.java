@@ -4,6 +4,7 @@ import io.tokenstair.archive.result.Remark;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.job.finding.Remarks;
+import io.tokenstair.narrative.Phrase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -53,33 +54,24 @@ public class WorkloadFigures {
         if (requests <= 0) {
             return;
         }
-        List<String> said = new ArrayList<>();
-        said.add("A workload of " + requests
-                + " requests: what they ask for, and no latency of any, so none is called slow");
+        String more = "";
         if (inputTokens >= 0 && outputTokens >= 0) {
-            said.add(String.format(
-                    Locale.ROOT,
-                    "they hold %d tokens and ask for %d on average",
-                    inputTokens / requests,
-                    outputTokens / requests));
+            more += "; " + Phrase.TOKENS_ON_AVERAGE.say(inputTokens / requests, outputTokens / requests);
         }
         if (tickMillis > 0) {
-            said.add("arrivals come on ticks of about " + tickMillis
-                    + " ms, so bursts within a tick are not in the data");
+            more += "; " + Phrase.ARRIVALS_ON_TICKS.say(tickMillis);
         }
-        output.accept(remark("workload", subject, "counted over the trace", String.join("; ", said) + "."));
+        output.accept(
+                remark("workload", subject, Phrase.WHY_COUNTED_OVER_TRACE.say(), Phrase.WORKLOAD.say(requests, more)));
         if (blocks > 0 && seenBefore >= 0 && halfSeenBefore >= 0) {
             output.accept(remark(
                     "prefix-sharing",
                     subject,
-                    "hashes of prompt blocks; no cache was observed",
-                    String.format(
-                            Locale.ROOT,
-                            "Of %d prompt blocks %.1f %% begin like an earlier prompt, and %.1f %% of requests share at least half"
-                                    + " of theirs: the most that a prefix cache without a limit could find.",
+                    Phrase.WHY_HASHES_NO_CACHE.say(),
+                    Phrase.PREFIXES_SHARED.say(
                             blocks,
-                            100.0 * seenBefore / blocks,
-                            100.0 * halfSeenBefore / requests)));
+                            String.format(Locale.ROOT, "%.1f", 100.0 * seenBefore / blocks),
+                            String.format(Locale.ROOT, "%.1f", 100.0 * halfSeenBefore / requests))));
         }
     }
 

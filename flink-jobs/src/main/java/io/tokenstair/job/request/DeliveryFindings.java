@@ -73,9 +73,7 @@ final class DeliveryFindings {
             group.lastTokenIndex = (int) Math.max(0, sequence.tokenCount - 1);
         }
         group.confidence = Confidence.ESTABLISHED.levelName();
-        group.confidenceWhy = atGateway
-                ? "arrival at the gateway against its writes"
-                : "the engine's even cadence against chunks that came in groups";
+        group.confidenceWhy = atGateway ? Phrase.WHY_ARRIVAL_AGAINST_WRITES.say() : Phrase.WHY_CADENCE.say();
         Tale tale = new Tale()
                 .say(
                         Phrase.WENT_OUT_IN_GROUPS.say(

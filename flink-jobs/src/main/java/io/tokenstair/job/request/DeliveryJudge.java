@@ -3,6 +3,7 @@ package io.tokenstair.job.request;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.DeliveryPart;
+import io.tokenstair.narrative.Phrase;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -244,21 +245,21 @@ final class DeliveryJudge {
         DeliveryPart owner = part(token.lateOwner);
         Cause cause = Cause.UNRESOLVED_STALL;
         Confidence confidence = Confidence.UNRESOLVED;
-        String why = "no stamp between the engine and the client tells where it waited";
+        String why = Phrase.WHY_NO_STAMP_BETWEEN.say();
         if (held) {
             cause = Cause.GATEWAY_BUFFERING;
             confidence = Confidence.ESTABLISHED;
-            why = "the engine's even cadence against chunks that came in groups";
+            why = Phrase.WHY_CADENCE.say();
             move(token, owner, DeliveryPart.GATEWAY, token.heldNanos);
             owner = DeliveryPart.GATEWAY;
         } else if (owner == DeliveryPart.GATEWAY) {
             cause = Cause.GATEWAY_BUFFERING;
             confidence = Confidence.ESTABLISHED;
-            why = "arrival at the gateway against its write";
+            why = Phrase.WHY_ARRIVAL_AGAINST_WRITE.say();
         } else if (owner == DeliveryPart.CLIENT) {
             cause = Cause.CLIENT_SLOW;
             confidence = Confidence.ESTABLISHED;
-            why = "the gateway's write to the client had to wait: the client's socket was full";
+            why = Phrase.WHY_SOCKET_FULL.say();
         } else if (owner == DeliveryPart.NETWORK) {
             long bound = token.deliveryBoundNanos;
             if (lifetime.client != null && lifetime.gateway != null) {
@@ -268,24 +269,22 @@ final class DeliveryJudge {
             if (bound < token.lateNanos) {
                 cause = Cause.NETWORK;
                 confidence = Confidence.ESTABLISHED;
-                why = "stamps at both ends, on clocks that are aligned better than the excess";
+                why = Phrase.WHY_BOTH_ENDS.say();
             } else {
-                why = "the clocks at both ends are aligned no better than the excess";
+                why = Phrase.WHY_CLOCKS_TOO_WIDE.say();
             }
         } else if (owner == DeliveryPart.OUTPUT) {
             boolean oneClock = lifetime.gateway != null && lifetime.gateway.clockId.equals(sequence.engineClockId);
             cause = Cause.OUTPUT_STALL;
             confidence = oneClock ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH;
-            why = oneClock
-                    ? "the end of the step against the arrival at the gateway, on one clock"
-                    : "the end of the step against the arrival at the gateway, on aligned clocks; the way between them is in it";
+            why = oneClock ? Phrase.WHY_LEFT_LATE.say() : Phrase.WHY_LEFT_LATE_ALIGNED.say();
         } else if (lifetime.gateway == null
                 && token.deliveryMask == 0
                 && lifetime.client != null
                 && lifetime.client.clockId.equals(sequence.engineClockId)) {
             cause = Cause.OUTPUT_STALL;
             confidence = Confidence.CONSISTENT_WITH;
-            why = "made on time and received late on the same clock; nothing was recorded between engine and client";
+            why = Phrase.WHY_NOTHING_BETWEEN.say();
             move(token, DeliveryPart.UNEXPLAINED, DeliveryPart.OUTPUT, token.lateNanos);
             owner = DeliveryPart.OUTPUT;
         }

@@ -6,7 +6,9 @@ import io.tokenstair.cause.Part;
 import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.job.step.SlowToken;
 import io.tokenstair.job.window.SortedWindow;
-import java.util.Locale;
+import io.tokenstair.narrative.Milliseconds;
+import io.tokenstair.narrative.Phrase;
+import io.tokenstair.narrative.Tale;
 import org.jspecify.annotations.Nullable;
 
 /** Tokens that no engine record made: their gaps are differences of arrivals at one observer. */
@@ -76,7 +78,7 @@ final class StreamGaps {
                 token.partMask = 1 << Part.UNEXPLAINED.ordinal();
                 token.partNanos = new long[] {token.gapNanos};
                 if (usual != null && token.tokenIndex > 0 && i == 0) {
-                    judge(lifetime, sequence, token, count, usual);
+                    judge(lifetime, sequence, token, count, usual, deliverer.eventId(chunks.recordSequence()));
                 }
                 if (token.tokenIndex > 0) {
                     sequence.gapSumNanos += token.gapNanos;
@@ -137,7 +139,12 @@ final class StreamGaps {
 
     /** Without steps a token can be slow against its own stream; nothing can say why. */
     private static void judge(
-            LifetimeState lifetime, SequenceLife sequence, PendingToken token, long count, SortedWindow usual) {
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            PendingToken token,
+            long count,
+            SortedWindow usual,
+            String arrivalEventId) {
         if (token.gapNanos == null) {
             return;
         }
@@ -153,15 +160,13 @@ final class StreamGaps {
         SlowToken slow = new SlowToken();
         slow.cause = Cause.UNRESOLVED_STALL.name();
         slow.confidence = Confidence.UNRESOLVED.levelName();
-        slow.confidenceWhy = "no engine step was reported for this request";
+        slow.confidenceWhy = Phrase.WHY_NO_STEP.say();
         slow.lostNanos = gap - reference;
-        slow.chain.add(String.format(
-                Locale.ROOT,
-                "Token %d arrived %.1f ms after the one before; usual in this stream are %.1f ms, and no engine step was reported"
-                        + " that could say why.",
-                token.tokenIndex,
-                gap / 1e6,
-                reference / 1e6));
+        slow.chain.add(new Tale()
+                .say(
+                        Phrase.STREAM_GAP.say(token.tokenIndex, Milliseconds.text(gap), Milliseconds.text(reference)),
+                        arrivalEventId)
+                .text());
         token.slow = slow;
         SlowGroups.add(sequence, token, slow);
     }

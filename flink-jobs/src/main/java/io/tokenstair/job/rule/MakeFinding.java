@@ -4,6 +4,7 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.cause.Confidence;
 import io.tokenstair.job.finding.Findings;
 import io.tokenstair.milestone.Milestone;
+import io.tokenstair.narrative.Phrase;
 import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.RuleKey;
 import java.util.ArrayList;
@@ -60,7 +61,7 @@ public final class MakeFinding implements MapFunction<RuleMatch, Finding> {
                 ofRequest ? last.tokenIndex() : null,
                 ofRequest ? null : first.requestId(),
                 Confidence.ESTABLISHED.levelName(),
-                "every stage of the rule matched a recorded milestone",
+                Phrase.WHY_STAGES_MATCHED.say(),
                 evidence,
                 List.of(),
                 List.of(),

@@ -199,7 +199,7 @@ final class EngineStairs {
                 null,
                 null,
                 (verdict.kvDriven() ? Confidence.ESTABLISHED : Confidence.CONSISTENT_WITH).levelName(),
-                verdict.kvDriven() ? "KV events are enriched at the rises" : "cause unproven: the shape alone",
+                verdict.kvDriven() ? Phrase.WHY_KV_AT_RISES.say() : Phrase.WHY_SHAPE_ALONE.say(),
                 evidence,
                 state.kvReported || !state.stairs.kvEventIds.isEmpty()
                         ? List.of()

@@ -209,7 +209,7 @@ final class Narrative {
         String id = kind == null ? "" : evidence.eventId(kind);
         String kernel = millis(part(Part.KERNEL));
         switch (cause) {
-            case JIT_COMPILE -> say(Phrase.COMPILED.say(what, kernel), id);
+            case JIT_COMPILE -> say(Phrase.COMPILED.say(kernel, what), id);
             case ALLOC_STALL -> {
                 String alloc = millis(part(Part.ALLOC));
                 if (kind == EvidenceKind.ALLOCATION) {

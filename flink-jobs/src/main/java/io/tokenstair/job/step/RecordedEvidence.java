@@ -9,6 +9,7 @@ import io.tokenstair.job.evidence.Evidence;
 import io.tokenstair.job.evidence.EvidenceKind;
 import io.tokenstair.job.evidence.StepWork;
 import io.tokenstair.job.evidence.TransferWait;
+import io.tokenstair.narrative.Phrase;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -284,33 +285,22 @@ final class RecordedEvidence {
     static @Nullable String why(Cause cause, Confidence confidence, SequenceState sequence) {
         boolean established = confidence == Confidence.ESTABLISHED;
         return switch (cause) {
-            case REMOTE_KV_ADMISSION -> "transfer record of this request over its wait";
-            case KV_OFFLOAD -> "load record of this request over its wait";
-            case JIT_COMPILE -> "compile record over the step";
-            case ALLOC_STALL ->
-                established
-                        ? "allocator record over the step"
-                        : "the allocator's count of retries or failures rose around the step; how long it took is not recorded";
-            case STREAM_SYNC -> "record of the call that waited";
-            case DRIVER_ERROR ->
-                established
-                        ? "the driver's error code on a record over the step"
-                        : "the driver's error code in the step; how long it took is not recorded";
+            case REMOTE_KV_ADMISSION -> Phrase.WHY_TRANSFER_RECORD.say();
+            case KV_OFFLOAD -> Phrase.WHY_LOAD_RECORD.say();
+            case JIT_COMPILE -> Phrase.WHY_COMPILE_RECORD.say();
+            case ALLOC_STALL -> established ? Phrase.WHY_ALLOCATOR_RECORD.say() : Phrase.WHY_ALLOCATOR_COUNTED.say();
+            case STREAM_SYNC -> Phrase.WHY_CALL_WAITED.say();
+            case DRIVER_ERROR -> established ? Phrase.WHY_DRIVER_CODE.say() : Phrase.WHY_DRIVER_CODE_ONLY.say();
             case THERMAL_CLOCK ->
-                established
-                        ? "all kernels took longer as the sampled clock was lower"
-                        : "the step took longer as the sampled clock was lower; no kernel record shows that all kernels did";
-            case COLLECTIVE_WAIT -> "records of the collective";
+                established ? Phrase.WHY_ALL_KERNELS_LONGER.say() : Phrase.WHY_STEP_LONGER_BY_CLOCK.say();
+            case COLLECTIVE_WAIT -> Phrase.WHY_COLLECTIVE_RECORDS.say();
             case KERNEL_SLOW ->
-                established
-                        ? "kernel records against the same kernels before, at the same clock"
-                        : "kernel records against the same kernels before; no device sample says what the clock was";
+                established ? Phrase.WHY_KERNELS_AT_THE_CLOCK.say() : Phrase.WHY_KERNELS_CLOCK_UNKNOWN.say();
             case HOST_PAUSE ->
                 sequence.evidence != null && sequence.evidence.nanos(EvidenceKind.PAUSE) > 0
-                        ? "pause record over the step"
+                        ? Phrase.WHY_PAUSE_RECORD.say()
                         : null;
-            case KERNEL_FALLBACK ->
-                isVariant(sequence) ? "kernel records: another kernel than this shape usually runs" : null;
+            case KERNEL_FALLBACK -> isVariant(sequence) ? Phrase.WHY_OTHER_KERNEL.say() : null;
             default -> null;
         };
     }

@@ -8,6 +8,7 @@ import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.job.evidence.TransferWait;
 import io.tokenstair.job.window.SortedWindow;
+import io.tokenstair.narrative.Phrase;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -824,29 +825,28 @@ final class TokenJudge {
 
     private static String why(Cause cause, Confidence confidence, boolean promptsKnown, SequenceState sequence) {
         if (confidence == Confidence.UNRESOLVED) {
-            return "no record of this engine names a mechanism for the largest part";
+            return Phrase.WHY_NO_RECORD.say();
         }
         if (confidence == Confidence.CONSISTENT_WITH) {
             return switch (cause) {
                 case PREEMPTION ->
                     sequence.preemptedEventId.isEmpty()
-                            ? "it was computed again, but no preemption record came"
-                            : "preemption record; it ran out of blocks by its own allocation, the culprit is the largest other holder";
-                case HOST_GAP -> "step records bracket the time; nothing says what the engine did in it";
-                case KERNEL_FALLBACK ->
-                    "graph mode in the step record; the model has seen too few steps of that mode to say what they take";
-                case BATCH_GROWTH, CONTEXT_GROWTH -> "the model of this engine explains it; no record of a mechanism";
-                default -> promptsKnown ? "the parts are close" : "the model is still cold";
+                            ? Phrase.WHY_AGAIN_WITHOUT_RECORD.say()
+                            : Phrase.WHY_RAN_OUT_BY_ITSELF.say();
+                case HOST_GAP -> Phrase.WHY_STEPS_BRACKET_IT.say();
+                case KERNEL_FALLBACK -> Phrase.WHY_MODE_IS_NEW.say();
+                case BATCH_GROWTH, CONTEXT_GROWTH -> Phrase.WHY_MODEL_EXPLAINS.say();
+                default -> promptsKnown ? Phrase.WHY_PARTS_CLOSE.say() : Phrase.WHY_MODEL_COLD.say();
             };
         }
         return switch (cause) {
-            case PREEMPTION -> "preemption record";
-            case RECOMPUTE -> "recomputed tokens of another request in the step";
-            case PREFILL_INTERFERENCE -> "prompt tokens of another request in the step";
-            case HOST_CONTENTION -> "core records: ready without a core";
-            case KERNEL_FALLBACK -> "graph mode in the step record";
-            case HOST_PAUSE -> "core records: neither on a core nor ready";
-            default -> "scheduler records";
+            case PREEMPTION -> Phrase.WHY_PREEMPTION_RECORD.say();
+            case RECOMPUTE -> Phrase.WHY_OTHERS_RECOMPUTED.say();
+            case PREFILL_INTERFERENCE -> Phrase.WHY_OTHERS_PROMPT.say();
+            case HOST_CONTENTION -> Phrase.WHY_READY_WITHOUT_CORE.say();
+            case KERNEL_FALLBACK -> Phrase.WHY_GRAPH_MODE.say();
+            case HOST_PAUSE -> Phrase.WHY_NEITHER_RAN.say();
+            default -> Phrase.WHY_SCHEDULER.say();
         };
     }
 

@@ -10,6 +10,7 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.cause.Part;
+import io.tokenstair.job.ToldInChinese;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -39,6 +40,12 @@ record CaseResults(String name, List<TokenAnalysis> tokens, List<RequestAnalysis
             }
         }
         return rows;
+    }
+
+    /** That all of it is told in both languages. */
+    void toldInChinese() {
+        assertThat(findings).isNotEmpty().allSatisfy(ToldInChinese::finding);
+        assertThat(tokens).isNotEmpty().allSatisfy(ToldInChinese::token);
     }
 
     /** What was said of one case. */

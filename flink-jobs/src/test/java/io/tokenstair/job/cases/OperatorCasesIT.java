@@ -78,4 +78,9 @@ class OperatorCasesIT {
     void thePartsOfEveryGapSumToIt() {
         results.sums();
     }
+
+    @Test
+    void whatIsSaidOfAnyCaseIsToldInChineseToo() {
+        results.toldInChinese();
+    }
 }

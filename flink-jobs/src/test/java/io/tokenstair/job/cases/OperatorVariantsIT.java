@@ -76,4 +76,9 @@ class OperatorVariantsIT {
     void thePartsOfEveryGapSumToIt() {
         results.sums();
     }
+
+    @Test
+    void whatIsSaidOfAnyVariantIsToldInChineseToo() {
+        results.toldInChinese();
+    }
 }

@@ -14,6 +14,7 @@ import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.collect.ImportMain;
 import io.tokenstair.job.AnalysisJob;
 import io.tokenstair.job.JobEnvironment;
+import io.tokenstair.job.ToldInChinese;
 import io.tokenstair.job.source.CollectorWatermarks;
 import io.tokenstair.job.source.FolderLogSource;
 import io.tokenstair.job.source.RawRecordTypeInfo;
@@ -31,6 +32,7 @@ import java.util.Objects;
 import java.util.zip.GZIPInputStream;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,6 +48,12 @@ class RealDataIT {
     Path folder;
 
     private String said = "";
+
+    @AfterEach
+    void whatIsSaidIsToldInChineseToo() throws Exception {
+        assertThat(CaseResults.read(folder.resolve("results")).findings()).allSatisfy(ToldInChinese::finding);
+        assertThat(remarks()).allSatisfy(ToldInChinese::remark);
+    }
 
     @Test
     void aFullCacheWithFreeSeatsIsKvPressureAndTheBatchSwings() throws Exception {

@@ -6,9 +6,11 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.MetricSampled;
+import io.tokenstair.job.ToldInChinese;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntToDoubleFunction;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What may be said of an engine of which only counters are known. */
@@ -19,6 +21,12 @@ class MetricWatchTest {
     private final List<Finding> findings = new ArrayList<>();
     private final List<Remark> remarks = new ArrayList<>();
     private long sequence;
+
+    @AfterEach
+    void whatIsSaidIsToldInChineseToo() {
+        assertThat(findings).allSatisfy(ToldInChinese::finding);
+        assertThat(remarks).allSatisfy(ToldInChinese::remark);
+    }
 
     private MetricWatchTest scraped(String[] names, IntToDoubleFunction... values) {
         for (int scrape = 0; scrape < SCRAPES; scrape++) {

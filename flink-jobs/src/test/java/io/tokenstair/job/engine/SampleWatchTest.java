@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.MetricSampled;
+import io.tokenstair.job.ToldInChinese;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What may be said of benchmark runs, workloads and request times, of which no token is known. */
@@ -14,6 +16,11 @@ class SampleWatchTest {
     private final SampleWatch watch = new SampleWatch();
     private final List<Remark> remarks = new ArrayList<>();
     private long sequence;
+
+    @AfterEach
+    void whatIsSaidIsToldInChineseToo() {
+        assertThat(remarks).allSatisfy(ToldInChinese::remark);
+    }
 
     private void sampled(String name, String labels, double value) {
         watch.accept(

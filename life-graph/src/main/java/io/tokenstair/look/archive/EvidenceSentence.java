@@ -1,7 +1,7 @@
 package io.tokenstair.look.archive;
 
 import io.tokenstair.narrative.Language;
-import io.tokenstair.narrative.Phrase;
+import io.tokenstair.narrative.Translation;
 import java.util.Arrays;
 import java.util.List;
 
@@ -20,7 +20,7 @@ public record EvidenceSentence(String text, List<String> evidence) {
 
     /** Reads the archived form, in a language. */
     public static EvidenceSentence parse(String archived, Language language) {
-        String sentence = Phrase.in(language, archived.strip());
+        String sentence = Translation.sentence(language, archived.strip());
         if (!sentence.endsWith("]")) {
             return new EvidenceSentence(sentence, List.of());
         }

@@ -6,6 +6,7 @@ import io.tokenstair.look.archive.EvidenceSentence;
 import io.tokenstair.look.archive.TokenParts;
 import io.tokenstair.look.slo.SloBreach;
 import io.tokenstair.narrative.Language;
+import io.tokenstair.narrative.Translation;
 import java.io.IOException;
 import java.util.List;
 
@@ -107,7 +108,8 @@ public final class ExplainJson {
         if (token.confidence() != null) {
             json.beginObject("confidence");
             json.text("level", token.confidence());
-            json.text("why", token.confidenceWhy());
+            String why = token.confidenceWhy();
+            json.text("why", why == null ? null : Translation.reason(language, why));
             json.endObject();
         }
         parts(json, "parts", TokenParts.ofGap(token));

@@ -3,7 +3,7 @@ package io.tokenstair.look.json;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.look.slo.SloBreach;
 import io.tokenstair.narrative.Language;
-import io.tokenstair.narrative.Phrase;
+import io.tokenstair.narrative.Translation;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +39,7 @@ public final class FindingJson {
         json.text("culpritRequestId", finding.culpritRequestId());
         json.beginObject("confidence");
         json.text("level", finding.confidence());
-        json.text("why", finding.confidenceWhy());
+        json.text("why", Translation.reason(language, finding.confidenceWhy()));
         json.endObject();
         json.texts("evidence", finding.evidence());
         json.texts("missingLayers", finding.missingLayers());
@@ -52,7 +52,7 @@ public final class FindingJson {
             json.endObject();
         }
         json.endArray();
-        json.text("narrative", Phrase.narrative(language, finding.narrative()));
+        json.text("narrative", Translation.narrative(language, finding.narrative()));
         json.number("sigmaNanos", finding.sigmaNanos());
         if (breach != null) {
             json.beginObject("slo");

@@ -38,8 +38,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SloBreaches {
     private static final int CRITICAL_FACTOR = 10;
-    private static final String BEFORE_THE_QUEUE =
-            "no record tells what passed between the sending and the engine's queue";
+    private static final String BEFORE_THE_QUEUE = Phrase.WHY_BEFORE_THE_QUEUE.say();
 
     /** The order of findings, as the archive sorts them: ids compare as UTF-8, absent first, undated last. */
     private static final Comparator<Finding> PUBLIC_ORDER = Comparator.comparing(
@@ -256,11 +255,7 @@ public final class SloBreaches {
 
     /** Why it took so long, as far as the token says it. */
     private record Why(String cause, @Nullable String culprit, String confidence, String text) {
-        static final Why NONE = new Why(
-                "",
-                null,
-                Confidence.UNRESOLVED.levelName(),
-                "the token is not slow by the definition of causes: what is usual here is beyond the limit, or its own prompt is");
+        static final Why NONE = new Why("", null, Confidence.UNRESOLVED.levelName(), Phrase.WHY_NOT_SLOW.say());
 
         static Why ofGap(TokenAnalysis token) {
             return new Why(
@@ -278,9 +273,7 @@ public final class SloBreaches {
                             ? "client"
                             : cause.equals(Cause.GATEWAY_BUFFERING.name()) ? "gateway" : null,
                     (unresolved ? Confidence.UNRESOLVED : Confidence.CONSISTENT_WITH).levelName(),
-                    unresolved
-                            ? "no stamp tells where it waited"
-                            : "the delivery of this token was late; its late-delivery finding says how far the evidence carries");
+                    unresolved ? Phrase.WHY_NO_STAMP.say() : Phrase.WHY_DELIVERED_LATE.say());
         }
     }
 

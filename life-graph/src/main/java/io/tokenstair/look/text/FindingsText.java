@@ -10,6 +10,7 @@ import io.tokenstair.look.slo.SloBreach;
 import io.tokenstair.look.slo.SloBreaches;
 import io.tokenstair.narrative.Language;
 import io.tokenstair.narrative.Phrase;
+import io.tokenstair.narrative.Translation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -91,14 +92,15 @@ public final class FindingsText {
     public static void finding(Terminal terminal, Finding finding, @Nullable SloBreach breach, Language language)
             throws IOException {
         boolean brief = finding.severity().equals(Severity.INFO.severityName());
-        List<String> sentences = Phrase.sentences(finding.narrative()).stream()
-                .map(sentence -> Phrase.in(language, sentence))
+        List<String> sentences = Translation.sentences(finding.narrative()).stream()
+                .map(sentence -> Translation.sentence(language, sentence))
                 .toList();
         if (!brief) {
             terminal.line();
         }
         terminal.line(severityLabel(terminal, finding.severity())
-                + terminal.styled(Terminal.Style.BOLD, Terminal.left(Terminal.safe(causeName(finding)), CAUSE_WIDTH))
+                + terminal.styled(
+                        Terminal.Style.BOLD, Terminal.left(Terminal.safe(causeName(finding, language)), CAUSE_WIDTH))
                 + " " + Terminal.left(terminal.fit(subject(finding), SUBJECT_WIDTH), SUBJECT_WIDTH)
                 + "  " + tokens(finding));
         if (brief) {
@@ -108,15 +110,15 @@ public final class FindingsText {
             }
             return;
         }
-        String certainty = finding.confidenceWhy().isEmpty()
-                ? finding.confidence()
-                : finding.confidence() + ": " + finding.confidenceWhy();
-        indented(terminal, Quantity.stamp(finding.fromEpochNanos()) + ", " + certainty);
+        indented(
+                terminal,
+                Quantity.stamp(finding.fromEpochNanos()) + ", "
+                        + certainty(language, finding.confidence(), finding.confidenceWhy()));
         if (breach != null) {
-            indented(terminal, beyond(breach));
+            indented(terminal, beyond(breach, language));
         }
         if (finding.culpritRequestId() != null) {
-            indented(terminal, "culprit " + finding.culpritRequestId());
+            indented(terminal, Phrase.LABEL_CULPRIT.say(language, finding.culpritRequestId()));
         }
         String parts = largestParts(finding);
         if (!parts.isEmpty()) {
@@ -126,33 +128,42 @@ public final class FindingsText {
             indented(terminal, sentence);
         }
         if (!finding.missingLayers().isEmpty()) {
-            indented(terminal, "missing " + String.join(", ", finding.missingLayers()));
+            indented(terminal, Phrase.LABEL_MISSING.say(language, String.join(", ", finding.missingLayers())));
         }
-        String origin =
-                "rule " + finding.rule() + " revision " + finding.ruleRevision() + ", finding " + finding.findingId();
+        String origin = Phrase.LABEL_ORIGIN.say(language, finding.rule(), finding.ruleRevision(), finding.findingId());
         for (String line : Terminal.wrapped(origin, terminal.columns() - MARGIN)) {
             terminal.line(" ".repeat(MARGIN) + terminal.styled(Terminal.Style.DIM, line));
         }
     }
 
-    /** Writes one remark: what it speaks of, then what it says and how sure that is. */
-    public static void remark(Terminal terminal, Remark remark) throws IOException {
+    /** Writes one remark: what it speaks of, then what it says in a language and how sure that is. */
+    public static void remark(Terminal terminal, Remark remark, Language language) throws IOException {
         terminal.line();
-        terminal.line(Terminal.left("remark", MARGIN)
+        terminal.line(Terminal.left(Phrase.LABEL_REMARK.say(language), MARGIN)
                 + terminal.styled(Terminal.Style.BOLD, Terminal.left(Terminal.safe(remark.topic()), CAUSE_WIDTH)) + " "
                 + terminal.fit(Terminal.safe(remark.subject()), terminal.columns() - MARGIN - CAUSE_WIDTH - 1));
-        indented(terminal, remark.narrative());
-        indented(terminal, remark.confidence() + ": " + remark.confidenceWhy());
+        indented(terminal, Translation.narrative(language, remark.narrative()));
+        indented(terminal, certainty(language, remark.confidence(), remark.confidenceWhy()));
     }
 
-    private static String causeName(Finding finding) {
-        return finding.cause().isEmpty() ? "no cause" : finding.cause();
+    private static String causeName(Finding finding, Language language) {
+        return finding.cause().isEmpty() ? Phrase.LABEL_NO_CAUSE.say(language) : finding.cause();
+    }
+
+    /** How sure something is, and why. */
+    static String certainty(Language language, String level, @Nullable String why) {
+        String told = Translation.level(language, level);
+        return why == null || why.isEmpty() ? told : told + ": " + Translation.reason(language, why);
     }
 
     /** What is beyond which limit. */
-    static String beyond(SloBreach breach) {
-        return "limit " + breach.slo() + " " + Quantity.milliseconds(breach.limitNanos()) + ", took "
-                + Quantity.milliseconds(breach.measuredNanos()) + " (" + breach.basis() + ")";
+    static String beyond(SloBreach breach, Language language) {
+        return Phrase.LABEL_LIMIT.say(
+                language,
+                breach.slo(),
+                Quantity.milliseconds(breach.limitNanos()),
+                Quantity.milliseconds(breach.measuredNanos()),
+                breach.basis());
     }
 
     /** A severity as a label of fixed width. */

@@ -6,6 +6,7 @@ import io.tokenstair.look.archive.EvidenceSentence;
 import io.tokenstair.look.archive.TokenParts;
 import io.tokenstair.look.slo.SloBreach;
 import io.tokenstair.narrative.Language;
+import io.tokenstair.narrative.Phrase;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,61 +44,64 @@ public final class TokenText {
             terminal.line(line);
         }
         terminal.line();
-        verdict(terminal, token);
+        verdict(terminal, token, language);
         for (SloBreach breach : breaches) {
-            terminal.line(FindingsText.beyond(breach));
+            terminal.line(FindingsText.beyond(breach, language));
         }
         terminal.line();
-        gap(terminal, token);
+        gap(terminal, token, language);
         if (!token.chain().isEmpty()) {
             terminal.line();
-            terminal.line(terminal.styled(Terminal.Style.BOLD, "why"));
+            terminal.line(terminal.styled(Terminal.Style.BOLD, Phrase.LABEL_WHY.say(language)));
             int number = 1;
             for (String archived : token.chain()) {
                 sentence(terminal, number, EvidenceSentence.parse(archived, language));
                 number++;
             }
         }
-        delivery(terminal, token);
+        delivery(terminal, token, language);
         if (!token.missingLayers().isEmpty()) {
             terminal.line();
-            terminal.line("missing layers: " + Terminal.safe(String.join(", ", token.missingLayers()))
-                    + " (no cause is drawn from their silence)");
+            terminal.line(
+                    Phrase.LABEL_MISSING_LAYERS.say(language, Terminal.safe(String.join(", ", token.missingLayers()))));
         }
     }
 
-    private static void verdict(Terminal terminal, TokenAnalysis token) throws IOException {
+    private static void verdict(Terminal terminal, TokenAnalysis token, Language language) throws IOException {
         if (token.cause() == null) {
-            terminal.line("on time, state " + Terminal.safe(token.state()));
+            terminal.line(Phrase.LABEL_ON_TIME.say(language, Terminal.safe(token.state())));
             return;
         }
-        terminal.line(terminal.styled(Terminal.Style.RED, Terminal.safe(token.cause())) + "   state "
-                + Terminal.safe(token.state())
+        terminal.line(terminal.styled(Terminal.Style.RED, Terminal.safe(token.cause())) + "   "
+                + Phrase.LABEL_STATE.say(language, Terminal.safe(token.state()))
                 + (token.culpritRequestId() == null
                         ? ""
-                        : "   culprit "
-                                + terminal.styled(Terminal.Style.CYAN, Terminal.safe(token.culpritRequestId()))));
+                        : "   "
+                                + Phrase.LABEL_CULPRIT.say(
+                                        language,
+                                        terminal.styled(
+                                                Terminal.Style.CYAN, Terminal.safe(token.culpritRequestId())))));
         if (token.confidence() != null) {
-            String confidence = token.confidence()
-                    + (token.confidenceWhy() == null || token.confidenceWhy().isEmpty()
-                            ? ""
-                            : ": " + token.confidenceWhy());
+            String confidence = FindingsText.certainty(language, token.confidence(), token.confidenceWhy());
             for (String line : Terminal.wrapped(confidence, terminal.columns())) {
                 terminal.line(line);
             }
         }
     }
 
-    private static void gap(Terminal terminal, TokenAnalysis token) throws IOException {
+    private static void gap(Terminal terminal, TokenAnalysis token, Language language) throws IOException {
         if (token.gapNanos() == null) {
-            terminal.line("gap unknown: a stamp is missing");
+            terminal.line(Phrase.LABEL_GAP_UNKNOWN.say(language));
             return;
         }
-        String basis = "delivered".equals(token.gapBasis()) ? " (by arrival: no engine record)" : "";
-        terminal.line("gap " + Quantity.milliseconds(token.gapNanos()) + basis + "   expected "
-                + Quantity.milliseconds(token.expectedNanos()) + "   reference "
-                + Quantity.milliseconds(token.referenceNanos()) + "   excess "
-                + Quantity.milliseconds(token.excessNanos()));
+        String basis = "delivered".equals(token.gapBasis()) ? Phrase.LABEL_BY_ARRIVAL.say(language) : "";
+        terminal.line(Phrase.LABEL_GAP.say(
+                language,
+                Quantity.milliseconds(token.gapNanos()),
+                basis,
+                Quantity.milliseconds(token.expectedNanos()),
+                Quantity.milliseconds(token.referenceNanos()),
+                Quantity.milliseconds(token.excessNanos())));
         List<TokenParts.NamedPart> parts = TokenParts.ofGap(token);
         if (!parts.isEmpty()) {
             terminal.line();
@@ -119,14 +123,14 @@ public final class TokenText {
         }
     }
 
-    private static void delivery(Terminal terminal, TokenAnalysis token) throws IOException {
+    private static void delivery(Terminal terminal, TokenAnalysis token, Language language) throws IOException {
         if (token.deliveryNanos() == null) {
             return;
         }
         terminal.line();
-        terminal.line("delivered " + Quantity.milliseconds(token.deliveryNanos()) + " after it was made"
+        terminal.line(Phrase.LABEL_DELIVERED.say(language, Quantity.milliseconds(token.deliveryNanos()))
                 + (token.isOrderUndecidable()
-                        ? " +- " + Quantity.milliseconds(token.deliveredBoundNanos()) + ", order undecidable"
+                        ? Phrase.LABEL_UNDECIDABLE.say(language, Quantity.milliseconds(token.deliveredBoundNanos()))
                         : "")
                 + (token.deliveryCause() == null
                         ? ""
