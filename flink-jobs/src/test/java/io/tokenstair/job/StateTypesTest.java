@@ -45,6 +45,7 @@ import io.tokenstair.job.request.RequestScript;
 import io.tokenstair.job.request.RequestState;
 import io.tokenstair.job.request.SequenceLife;
 import io.tokenstair.job.request.SlowGroup;
+import io.tokenstair.job.rule.FoundWay;
 import io.tokenstair.job.rule.RuleMatch;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.source.RawRecord;
@@ -80,6 +81,10 @@ import io.tokenstair.job.step.UsualGraphMode;
 import io.tokenstair.job.window.SortedWindow;
 import io.tokenstair.milestone.Milestone;
 import java.io.IOException;
+import io.tokenstair.rule.match.OpenMatch;
+import io.tokenstair.rule.match.OpenWay;
+import io.tokenstair.rule.match.RuleActivity;
+import io.tokenstair.rule.match.RuleProgress;
 import java.util.List;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -135,7 +140,12 @@ class StateTypesTest {
                 SlowGroup.class,
                 PendingToken.class,
                 LayerCount.class,
+                FoundWay.class,
+                OpenMatch.class,
+                OpenWay.class,
+                RuleActivity.class,
                 RuleMatch.class,
+                RuleProgress.class,
                 TokenAnalysis.class,
                 RequestAnalysis.class,
                 StepAnalysis.class,

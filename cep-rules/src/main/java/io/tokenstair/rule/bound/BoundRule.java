@@ -10,9 +10,11 @@ import java.io.InvalidObjectException;
 import java.io.ObjectInputStream;
 import java.io.Serial;
 import java.io.Serializable;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A rule with no names left to look up.
@@ -30,6 +32,8 @@ public final class BoundRule implements Serializable {
     private final transient Severity severity;
     private final transient Cause cause;
     private final transient RuleKey key;
+    private final transient @Nullable Long effectiveFromMillis;
+    private final transient RuleCaps caps;
     private final transient List<BoundStage> stages;
     private final transient long withinMillis;
     private final transient AfterMatch afterMatch;
@@ -44,6 +48,8 @@ public final class BoundRule implements Serializable {
             Severity severity,
             Cause cause,
             RuleKey key,
+            @Nullable Long effectiveFromMillis,
+            RuleCaps caps,
             List<BoundStage> stages,
             long withinMillis,
             AfterMatch afterMatch,
@@ -56,6 +62,8 @@ public final class BoundRule implements Serializable {
         this.severity = severity;
         this.cause = cause;
         this.key = key;
+        this.effectiveFromMillis = effectiveFromMillis;
+        this.caps = caps;
         this.stages = stages;
         this.withinMillis = withinMillis;
         this.afterMatch = afterMatch;
@@ -93,7 +101,22 @@ public final class BoundRule implements Serializable {
         return key;
     }
 
-    /** The stages, in order; at least one. */
+    /** Event time, ms, from which the author wants it in force; absent where from its arrival. */
+    public @Nullable Long effectiveFromMillis() {
+        return effectiveFromMillis;
+    }
+
+    /** What it may use. */
+    public RuleCaps caps() {
+        return caps;
+    }
+
+    /** The text it was made of and where its lines begin. */
+    public SourceText source() {
+        return source;
+    }
+
+    /** The stages, in order; at least one, the first neither optional nor absent. */
     public List<BoundStage> stages() {
         return stages;
     }
@@ -116,8 +139,38 @@ public final class BoundRule implements Serializable {
     /** The kinds its stages take. */
     public Set<MilestoneKind> milestoneKinds() {
         Set<MilestoneKind> kinds = EnumSet.noneOf(MilestoneKind.class);
-        stages.forEach(stage -> kinds.add(stage.milestoneKind()));
+        stages.forEach(stage ->
+                stage.alternatives().forEach(alternative -> kinds.add(alternative.milestoneKind())));
         return kinds;
+    }
+
+    /** True where a match may be told only once {@code within} is over, as nothing must come up to then that fits an absent stage. */
+    public boolean mayEndAbsent() {
+        for (int stage = stages.size() - 1; stage >= 0; stage--) {
+            if (stages.get(stage).absent()) {
+                return true;
+            }
+            if (!stages.get(stage).optional()) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * The stages that say what must not come between two others.
+     *
+     * @param from index of the stage taken before
+     * @param to index of the stage taken after; the number of stages for the end of {@code within}
+     */
+    public List<BoundStage> absentBetween(int from, int to) {
+        List<BoundStage> absent = new ArrayList<>();
+        for (int stage = from + 1; stage < to; stage++) {
+            if (stages.get(stage).absent()) {
+                absent.add(stages.get(stage));
+            }
+        }
+        return List.copyOf(absent);
     }
 
     /** True where a milestone of another kind can break a match, so that the rule must see every kind. */
@@ -128,12 +181,12 @@ public final class BoundRule implements Serializable {
     /**
      * Plain sentences about a match, each with the ids of the events it rests on in brackets.
      *
-     * @param matched the milestones of the match, one per stage, in stage order
+     * @param matched the milestones each stage took, in stage order
      */
-    public String narrative(List<Milestone> matched) {
+    public String narrative(List<List<Milestone>> matched) {
         if (matched.size() != stages.size()) {
             throw new IllegalArgumentException(
-                    "Cannot tell a match of " + stages.size() + " stages from milestones: " + matched.size());
+                    "Cannot tell a match of " + stages.size() + " stages from what stages took: " + matched.size());
         }
         return findingText.of(matched);
     }

@@ -49,6 +49,9 @@ final class ConditionCompiler {
     /** No rule can write this sign, so a presence variable cannot be named by accident. */
     private static final String PRESENCE = "@has:";
 
+    /** What conditions call the milestone taken before; no stage has this name. */
+    static final String PREVIOUS = "previous";
+
     private static final CelMacro HAS = CelMacro.newGlobalMacro("has", 1, (factory, target, arguments) -> {
         CelExpr argument = arguments.get(0);
         String path = path(argument);
@@ -93,13 +96,16 @@ final class ConditionCompiler {
     private final ScalarSyntax where;
     private final ConditionText text;
     private final List<String> stageNames;
+    private final Set<String> absentNames;
     private final int ownStage;
     private final Map<String, StageCondition.Reference> references = new HashMap<>();
 
-    private ConditionCompiler(ScalarSyntax where, List<String> stageNames, int ownStage) {
+    private ConditionCompiler(
+            ScalarSyntax where, List<String> stageNames, Set<String> absentNames, int ownStage) {
         this.where = where;
         this.text = ConditionText.of(where);
         this.stageNames = stageNames;
+        this.absentNames = absentNames;
         this.ownStage = ownStage;
     }
 
@@ -108,11 +114,13 @@ final class ConditionCompiler {
      *
      * @param where what the rule says
      * @param stageNames names of all stages, in order
+     * @param absentNames those of them that take no milestone
      * @param ownStage index of the stage it belongs to
      * @throws RuleException where a name is unknown or a type or unit does not fit
      */
-    static StageCondition compile(ScalarSyntax where, List<String> stageNames, int ownStage) {
-        return new ConditionCompiler(where, stageNames, ownStage).compile();
+    static StageCondition compile(
+            ScalarSyntax where, List<String> stageNames, Set<String> absentNames, int ownStage) {
+        return new ConditionCompiler(where, stageNames, absentNames, ownStage).compile();
     }
 
     /** The field a variable stands for, as rules write it. */
@@ -131,7 +139,7 @@ final class ConditionCompiler {
                     RUNTIME.createProgram(typed),
                     ownStage,
                     references,
-                    new ConditionParts(where, stageNames, ownStage));
+                    new ConditionParts(where, stageNames, absentNames, ownStage));
         } catch (CelValidationException | CelEvaluationException e) {
             throw where.error("Cannot read the condition: " + e.getMessage());
         }
@@ -147,6 +155,7 @@ final class ConditionCompiler {
             for (String stage : stageNames.subList(0, ownStage + 1)) {
                 declare(builder, stage + "." + field.name(), field);
             }
+            declare(builder, PREVIOUS + "." + field.name(), field);
         }
         return builder.build();
     }
@@ -288,6 +297,9 @@ final class ConditionCompiler {
         }
 
         private int stage(CelExpr expression, String name) {
+            if (name.equals(PREVIOUS)) {
+                return StageCondition.PREVIOUS;
+            }
             int stage = stageNames.indexOf(name);
             if (stage > ownStage) {
                 throw error(expression, "Cannot read a stage that comes later: " + name);
@@ -296,6 +308,9 @@ final class ConditionCompiler {
                 throw error(
                         expression,
                         "Cannot find stage: " + name + Spelling.suggestion(name, stageNames.subList(0, ownStage + 1)));
+            }
+            if (stage != ownStage && absentNames.contains(name)) {
+                throw error(expression, "Cannot read an absent stage, which takes no milestone: " + name);
             }
             return stage;
         }

@@ -3,6 +3,7 @@ package io.tokenstair.rule.bound;
 import io.tokenstair.rule.syntax.ScalarSyntax;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,12 +21,14 @@ final class ConditionParts {
 
     private final ScalarSyntax where;
     private final List<String> stageNames;
+    private final Set<String> absentNames;
     private final int ownStage;
     private volatile @Nullable List<Part> compiled;
 
-    ConditionParts(ScalarSyntax where, List<String> stageNames, int ownStage) {
+    ConditionParts(ScalarSyntax where, List<String> stageNames, Set<String> absentNames, int ownStage) {
         this.where = where;
         this.stageNames = stageNames;
+        this.absentNames = absentNames;
         this.ownStage = ownStage;
     }
 
@@ -45,6 +48,7 @@ final class ConditionParts {
                                     new ScalarSyntax(
                                             where.source(), text, where.offset(), where.contentOffset(), true, false),
                                     stageNames,
+                                    absentNames,
                                     ownStage)))
                     .toList();
             compiled = parts;

@@ -20,6 +20,10 @@ import org.jspecify.annotations.Nullable;
 final class FindingText {
     private static final Pattern BRACED = Pattern.compile("\\{([^{}]*)\\}|[{}]");
     private static final int MAX_CITED_PER_SENTENCE = 8;
+    private static final int NO_STAGE = -1;
+
+    /** In place of a field: how many milestones the stage took. */
+    private static final String COUNT = "count";
 
     private final List<Sentence> sentences;
 
@@ -32,18 +36,20 @@ final class FindingText {
      *
      * @param finding what the rule says
      * @param stageNames names of all stages, in order
+     * @param absentNames those of them that take no milestone
      */
-    static FindingText bind(List<ScalarSyntax> finding, List<String> stageNames) {
-        return new FindingText(
-                finding.stream().map(text -> sentence(text, stageNames)).toList());
+    static FindingText bind(List<ScalarSyntax> finding, List<String> stageNames, Set<String> absentNames) {
+        return new FindingText(finding.stream()
+                .map(text -> sentence(text, stageNames, absentNames))
+                .toList());
     }
 
     /** The sentences about a match, each followed by the ids of the events it rests on. */
-    String of(List<Milestone> matched) {
+    String of(List<List<Milestone>> matched) {
         return sentences.stream().map(sentence -> sentence.of(matched)).collect(Collectors.joining(" "));
     }
 
-    private static Sentence sentence(ScalarSyntax text, List<String> stageNames) {
+    private static Sentence sentence(ScalarSyntax text, List<String> stageNames, Set<String> absentNames) {
         String value = text.value().strip();
         if (!value.endsWith(".")) {
             throw text.error("Cannot use a sentence of finding that does not end with a full stop");
@@ -56,20 +62,21 @@ final class FindingText {
         Matcher braced = BRACED.matcher(body);
         int plainFrom = 0;
         while (braced.find()) {
-            pieces.add(new Piece(body.substring(plainFrom, braced.start()), 0, null));
+            pieces.add(new Piece(body.substring(plainFrom, braced.start()), NO_STAGE, null));
             int at = shift + braced.start();
-            Piece piece = placeholder(text, at, braced.group(1), stageNames);
+            Piece piece = placeholder(text, at, braced.group(1), stageNames, absentNames);
             stages.add(piece.stage());
             pieces.add(piece);
             plainFrom = braced.end();
         }
-        pieces.add(new Piece(body.substring(plainFrom), 0, null));
+        pieces.add(new Piece(body.substring(plainFrom), NO_STAGE, null));
         List<Integer> cited =
                 stages.isEmpty() ? IntStream.range(0, stageNames.size()).boxed().toList() : List.copyOf(stages);
         return new Sentence(List.copyOf(pieces), cited);
     }
 
-    private static Piece placeholder(ScalarSyntax text, int at, @Nullable String words, List<String> stageNames) {
+    private static Piece placeholder(
+            ScalarSyntax text, int at, @Nullable String words, List<String> stageNames, Set<String> absentNames) {
         if (words == null) {
             throw text.errorAt(at, "Cannot read a placeholder: write {stage.field}");
         }
@@ -82,7 +89,13 @@ final class FindingText {
         if (stage < 0) {
             throw text.errorAt(at + 1, "Cannot find stage: " + stageName + Spelling.suggestion(stageName, stageNames));
         }
+        if (absentNames.contains(stageName)) {
+            throw text.errorAt(at + 1, "Cannot fill in an absent stage, which takes no milestone: " + stageName);
+        }
         String fieldName = words.substring(dot + 1);
+        if (fieldName.equals(COUNT)) {
+            return new Piece("", stage, null);
+        }
         RuleField field = FieldCatalog.find(fieldName);
         if (field == null) {
             throw text.errorAt(
@@ -143,18 +156,32 @@ final class FindingText {
         return printed.toString();
     }
 
-    /** Plain text, or a field of a stage. */
+    /** Plain text, or a field of the last milestone a stage took, or without a field how many it took. */
     private record Piece(String plain, int stage, @Nullable RuleField field) {
-        String of(List<Milestone> matched) {
-            return field == null ? plain : shown(field.unit(), field.value().apply(matched.get(stage)));
+        String of(List<List<Milestone>> matched) {
+            if (stage == NO_STAGE) {
+                return plain;
+            }
+            List<Milestone> taken = matched.get(stage);
+            if (field == null) {
+                return String.valueOf(taken.size());
+            }
+            return shown(
+                    field.unit(), taken.isEmpty() ? null : field.value().apply(taken.get(taken.size() - 1)));
         }
     }
 
     private record Sentence(List<Piece> pieces, List<Integer> citedStages) {
-        String of(List<Milestone> matched) {
+        String of(List<List<Milestone>> matched) {
             String body = pieces.stream().map(piece -> piece.of(matched)).collect(Collectors.joining());
             Set<String> cited = new LinkedHashSet<>();
-            citedStages.forEach(stage -> cited.addAll(matched.get(stage).evidence()));
+            for (int stage : citedStages) {
+                matched.get(stage).forEach(milestone -> cited.addAll(milestone.evidence()));
+            }
+            if (cited.isEmpty()) {
+                // A sentence about stages that were left out rests on the match as a whole.
+                matched.forEach(stage -> stage.forEach(milestone -> cited.addAll(milestone.evidence())));
+            }
             String ids = cited.stream()
                     .limit(MAX_CITED_PER_SENTENCE)
                     .map(FindingText::printable)

@@ -8,13 +8,17 @@ import io.tokenstair.rule.syntax.DurationLiteral;
 import io.tokenstair.rule.syntax.RuleSyntax;
 import io.tokenstair.rule.syntax.ScalarSyntax;
 import io.tokenstair.rule.syntax.Spelling;
+import java.time.DateTimeException;
 import java.time.Duration;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +27,18 @@ public final class RuleBinder {
     private static final Pattern RULE_ID = Pattern.compile("[a-z0-9][a-z0-9-]{0,63}");
     private static final Pattern STAGE_NAME = Pattern.compile("[a-z][A-Za-z0-9]{0,63}");
     private static final Pattern VERSION = Pattern.compile("[1-9][0-9]{0,8}");
+    private static final Pattern TIMES = Pattern.compile("([1-9][0-9]?)(?:(\\.\\.)([1-9][0-9]?)?)?");
+    private static final Pattern CAP = Pattern.compile("[1-9][0-9]{0,8}");
     private static final Duration LONGEST_WITHIN = Duration.ofHours(24);
+
+    /** Most milestones of one stage; {@code 3..} means 3 to this. */
+    public static final int MAX_TIMES = 64;
+
+    /** Most milestones of one match. */
+    public static final int MAX_TAKEN = 128;
+
+    /** Most combinations of how often each stage is taken: each is a way a match can go. */
+    public static final int MAX_WAYS = 4096;
 
     /** Words CEL keeps for itself, and names the runtime gives to things of its own. */
     private static final Set<String> RESERVED = Set.of(
@@ -57,6 +72,7 @@ public final class RuleBinder {
             "int",
             "list",
             "map",
+            "previous",
             "string",
             "timestamp",
             "type",
@@ -84,10 +100,7 @@ public final class RuleBinder {
         RuleKey key = lowerCaseConstant(syntax.key(), "key", RuleKey.class);
         Cause cause = cause(key);
         List<String> stageNames = stageNames();
-        List<BoundStage> stages = new ArrayList<>();
-        for (RuleSyntax.Stage stage : syntax.stages()) {
-            stages.add(stage(stage, stageNames, stages.size()));
-        }
+        List<BoundStage> stages = stages(stageNames);
         return new BoundRule(
                 syntax.source(),
                 id,
@@ -96,12 +109,14 @@ public final class RuleBinder {
                 severity,
                 cause,
                 key,
-                List.copyOf(stages),
+                effectiveFromMillis(),
+                caps(),
+                stages,
                 withinMillis(),
                 syntax.afterMatch() == null
                         ? AfterMatch.NO_SKIP
                         : lowerCaseConstant(syntax.afterMatch(), "afterMatch", AfterMatch.class),
-                FindingText.bind(syntax.finding(), stageNames),
+                FindingText.bind(syntax.finding(), stageNames, absentNames(syntax.stages())),
                 syntax.examples().stream()
                         .map(example -> ExampleBinder.bind(syntax.source(), example))
                         .toList());
@@ -110,7 +125,7 @@ public final class RuleBinder {
     private Cause cause(RuleKey key) {
         Cause cause = constant(syntax.cause(), "cause", Cause.class);
         boolean fits = switch (key) {
-            case ENGINE -> cause.levels().contains(Cause.Level.ENGINE);
+            case ENGINE, DEVICE -> cause.levels().contains(Cause.Level.ENGINE);
             case REQUEST ->
                 cause.levels().contains(Cause.Level.REQUEST) || cause.levels().contains(Cause.Level.TOKEN);
         };
@@ -145,17 +160,173 @@ public final class RuleBinder {
         return List.copyOf(names);
     }
 
-    private static BoundStage stage(RuleSyntax.Stage stage, List<String> stageNames, int index) {
-        MilestoneKind kind = constant(stage.kind(), "milestone kind", MilestoneKind.class);
-        Contiguity contiguity = stage.contiguity() == null
-                ? Contiguity.RELAXED
-                : lowerCaseConstant(stage.contiguity(), "contiguity", Contiguity.class);
-        if (index == 0 && stage.contiguity() != null) {
-            throw stage.contiguity().error("Cannot give contiguity to the first stage: it follows no other");
+    private List<BoundStage> stages(List<String> stageNames) {
+        Set<String> absentNames = absentNames(syntax.stages());
+        List<BoundStage> stages = new ArrayList<>();
+        int taken = 0;
+        long ways = 1;
+        for (RuleSyntax.Stage written : syntax.stages()) {
+            BoundStage stage = new StageBinder(written, stageNames, absentNames, stages.size()).stage();
+            stages.add(stage);
+            if (!stage.absent()) {
+                taken += stage.timesTo();
+                ways *= stage.timesTo() - stage.timesFrom() + (stage.optional() ? 2 : 1);
+            }
+            if (taken > MAX_TAKEN) {
+                throw written.name()
+                        .error("Cannot use a rule whose match takes " + taken + " milestones and more: at most "
+                                + MAX_TAKEN + " are allowed");
+            }
+            if (ways > MAX_WAYS) {
+                throw written.name()
+                        .error("Cannot use a rule whose match can go " + ways + " ways and more: at most " + MAX_WAYS
+                                + " are allowed. Use narrower times and fewer optional stages");
+            }
         }
-        StageCondition condition =
-                stage.where() == null ? null : ConditionCompiler.compile(stage.where(), stageNames, index);
-        return new BoundStage(stageNames.get(index), kind, condition, contiguity);
+        return List.copyOf(stages);
+    }
+
+    private static Set<String> absentNames(List<RuleSyntax.Stage> stages) {
+        return stages.stream()
+                .filter(stage -> stage.absent() != null && truth(stage.absent(), "absent"))
+                .map(stage -> stage.name().value())
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    private @Nullable Long effectiveFromMillis() {
+        ScalarSyntax written = syntax.effectiveFrom();
+        if (written == null) {
+            return null;
+        }
+        try {
+            return OffsetDateTime.parse(written.value()).toInstant().toEpochMilli();
+        } catch (DateTimeException | ArithmeticException e) {
+            throw written.error("Cannot read effectiveFrom: " + written.value()
+                    + ". Write an instant with its zone, as in 2026-12-01T08:00:00Z or 2026-12-01T09:00:00+01:00");
+        }
+    }
+
+    private RuleCaps caps() {
+        RuleSyntax.Caps caps = syntax.caps();
+        return caps == null
+                ? RuleCaps.BUILT_IN
+                : new RuleCaps(
+                        cap(caps.openMatches(), "openMatches", RuleCaps.MAX_OPEN_MATCHES),
+                        cap(caps.evaluations(), "evaluations", RuleCaps.MAX_EVALUATIONS));
+    }
+
+    private static int cap(@Nullable ScalarSyntax written, String what, int most) {
+        if (written == null) {
+            return most;
+        }
+        int value = Integer.parseInt(pattern(written, what, CAP, "a whole number from 1 to " + most));
+        if (value > most) {
+            throw written.error("Cannot use " + what + ": " + value + ". A rule can lower the built-in cap of " + most
+                    + ", not raise it");
+        }
+        return value;
+    }
+
+    private static boolean truth(ScalarSyntax written, String what) {
+        return switch (written.value()) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw written.error("Cannot use " + what + ": " + written.value() + ". It is true or false");
+        };
+    }
+
+    /** One stage of the rule. */
+    private static final class StageBinder {
+        private final RuleSyntax.Stage written;
+        private final List<String> stageNames;
+        private final Set<String> absentNames;
+        private final int index;
+
+        StageBinder(RuleSyntax.Stage written, List<String> stageNames, Set<String> absentNames, int index) {
+            this.written = written;
+            this.stageNames = stageNames;
+            this.absentNames = absentNames;
+            this.index = index;
+        }
+
+        BoundStage stage() {
+            boolean optional = written.optional() != null && truth(written.optional(), "optional");
+            boolean absent = absentNames.contains(stageNames.get(index));
+            ScalarSyntax writtenTimes = written.times();
+            int from = 1;
+            int to = 1;
+            if (writtenTimes != null) {
+                Matcher times = TIMES.matcher(pattern(
+                        writtenTimes, "times", TIMES, "a number from 1 to 64, or a range as in 2..5 or 3.."));
+                times.matches();
+                from = Integer.parseInt(times.group(1));
+                to = times.group(2) == null
+                        ? from
+                        : times.group(3) == null ? MAX_TIMES : Integer.parseInt(times.group(3));
+                if (from > to || to > MAX_TIMES) {
+                    throw writtenTimes.error("Cannot use times: " + writtenTimes.value()
+                            + ". It is a number from 1 to 64, or a range as in 2..5 or 3..");
+                }
+            }
+            checkTogether(optional, absent, to > 1);
+            Contiguity contiguity = written.contiguity() == null
+                    ? Contiguity.RELAXED
+                    : lowerCaseConstant(written.contiguity(), "contiguity", Contiguity.class);
+            return new BoundStage(
+                    index, stageNames.get(index), alternatives(), contiguity, from, to, optional, absent, distinct());
+        }
+
+        private void checkTogether(boolean optional, boolean absent, boolean repeated) {
+            if (index == 0 && optional) {
+                throw written.name().error("Cannot make the first stage optional: it begins the match");
+            }
+            if (index == 0 && absent) {
+                throw written.name().error("Cannot make the first stage absent: it begins the match");
+            }
+            if (index == 0 && written.contiguity() != null && !repeated) {
+                throw written.contiguity().error("Cannot give contiguity to the first stage: it follows no other");
+            }
+            if (written.distinct() != null && !repeated) {
+                throw written.distinct().error("Cannot use distinct in a stage that takes one milestone: give it times");
+            }
+            if (absent) {
+                refuseWithAbsent(written.times(), "times");
+                refuseWithAbsent(written.optional(), "optional");
+                refuseWithAbsent(written.contiguity(), "contiguity");
+            }
+        }
+
+        private static void refuseWithAbsent(@Nullable ScalarSyntax other, String name) {
+            if (other != null) {
+                throw other.error("Cannot give " + name + " to an absent stage: it takes no milestone");
+            }
+        }
+
+        private List<BoundStage.Alternative> alternatives() {
+            List<BoundStage.Alternative> alternatives = new ArrayList<>();
+            for (RuleSyntax.Alternative alternative : written.alternatives()) {
+                ScalarSyntax where = alternative.where();
+                alternatives.add(new BoundStage.Alternative(
+                        constant(alternative.kind(), "milestone kind", MilestoneKind.class),
+                        where == null
+                                ? null
+                                : ConditionCompiler.compile(where, stageNames, absentNames, index)));
+            }
+            return List.copyOf(alternatives);
+        }
+
+        private @Nullable RuleField distinct() {
+            ScalarSyntax name = written.distinct();
+            if (name == null) {
+                return null;
+            }
+            RuleField field = FieldCatalog.find(name.value());
+            if (field == null) {
+                throw name.error("Cannot find field: " + name.value()
+                        + Spelling.suggestion(name.value(), FieldCatalog.names()));
+            }
+            return field;
+        }
     }
 
     private long withinMillis() {

@@ -8,7 +8,9 @@ public enum RuleKey {
     /** One use of one request id. */
     REQUEST,
     /** One engine. */
-    ENGINE;
+    ENGINE,
+    /** One GPU or other device. */
+    DEVICE;
 
     /** The key of a milestone, as text; null where it has none and so takes part in no match. */
     public @Nullable String of(Milestone milestone) {
@@ -18,6 +20,7 @@ public enum RuleKey {
                         ? null
                         : milestone.requestId() + "#" + milestone.lifetime();
             case ENGINE -> milestone.engineId();
+            case DEVICE -> milestone.deviceId();
         };
     }
 }

@@ -8,7 +8,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.IntFunction;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * does not hold. {@code a || b} holds where one side does, whatever the other.
  */
 public final class StageCondition {
+    /** Stands for the milestone taken before, whatever its stage. */
+    static final int PREVIOUS = -1;
+
     private final Program program;
     private final int ownStage;
     private final Map<String, Reference> references;
@@ -34,11 +38,11 @@ public final class StageCondition {
      * True where the condition holds.
      *
      * @param candidate a milestone for this stage
-     * @param earlier the milestone of an earlier stage, by its index; asked only for stages the condition names
+     * @param taken the match so far
      */
-    public boolean holds(Milestone candidate, IntFunction<Milestone> earlier) {
+    public boolean holds(Milestone candidate, Taken taken) {
         try {
-            return Boolean.TRUE.equals(program.eval(variable -> value(variable, candidate, earlier)));
+            return Boolean.TRUE.equals(program.eval(variable -> value(variable, candidate, taken)));
         } catch (CelEvaluationException e) {
             return false;
         }
@@ -48,30 +52,31 @@ public final class StageCondition {
      * Why the condition does not hold: the first of its parts joined by {@code &&} that does not, and the values it was judged by.
      *
      * @param candidate a milestone for this stage
-     * @param earlier the milestone of an earlier stage, by its index
+     * @param taken the match so far
      * @return absent where the condition holds
      */
-    public Optional<ConditionFailure> failure(Milestone candidate, IntFunction<Milestone> earlier) {
-        if (holds(candidate, earlier)) {
+    public Optional<ConditionFailure> failure(Milestone candidate, Taken taken) {
+        if (holds(candidate, taken)) {
             return Optional.empty();
         }
         List<ConditionParts.Part> all = parts.all();
         for (ConditionParts.Part part : all) {
-            if (!part.condition().holds(candidate, earlier)) {
-                return Optional.of(part.condition().failureOf(part.text(), candidate, earlier));
+            if (!part.condition().holds(candidate, taken)) {
+                return Optional.of(part.condition().failureOf(part.text(), candidate, taken));
             }
         }
         // Each part alone holds, so the condition was cut wrongly: it fails as a whole.
-        return Optional.of(failureOf(parts.text(), candidate, earlier));
+        return Optional.of(failureOf(parts.text(), candidate, taken));
     }
 
-    private ConditionFailure failureOf(String text, Milestone candidate, IntFunction<Milestone> earlier) {
+    private ConditionFailure failureOf(String text, Milestone candidate, Taken taken) {
         List<ConditionFailure.Value> values = references.entrySet().stream()
                 .map(named -> {
                     String name = ConditionCompiler.fieldPath(named.getKey());
                     Reference reference = named.getValue();
-                    Milestone milestone = reference.stage() == ownStage ? candidate : earlier.apply(reference.stage());
-                    Object value = reference.field().value().apply(milestone);
+                    Milestone milestone = milestone(reference.stage(), candidate, taken);
+                    Object value =
+                            milestone == null ? null : reference.field().value().apply(milestone);
                     return new ConditionFailure.Value(
                             name,
                             value == null,
@@ -84,17 +89,41 @@ public final class StageCondition {
         return new ConditionFailure(text, values);
     }
 
-    private Optional<Object> value(String variable, Milestone candidate, IntFunction<Milestone> earlier) {
+    /** The earlier stages it reads. */
+    public Set<Integer> readStages() {
+        return references.values().stream()
+                .map(Reference::stage)
+                .filter(stage -> stage != PREVIOUS && stage != ownStage)
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** True where it reads the milestone taken before. */
+    public boolean readsPrevious() {
+        return references.values().stream().anyMatch(reference -> reference.stage() == PREVIOUS);
+    }
+
+    private Optional<Object> value(String variable, Milestone candidate, Taken taken) {
         Reference reference = references.get(variable);
         if (reference == null) {
             return Optional.empty();
         }
-        Milestone milestone = reference.stage() == ownStage ? candidate : earlier.apply(reference.stage());
-        Object value = reference.field().value().apply(milestone);
+        Milestone milestone = milestone(reference.stage(), candidate, taken);
+        Object value = milestone == null ? null : reference.field().value().apply(milestone);
         if (reference.presence()) {
             return Optional.of(value != null);
         }
         return Optional.ofNullable(celValue(reference.field().unit(), value));
+    }
+
+    private @Nullable Milestone milestone(int stage, Milestone candidate, Taken taken) {
+        if (stage == ownStage) {
+            return candidate;
+        }
+        if (stage == PREVIOUS) {
+            return taken.previous();
+        }
+        List<Milestone> ofStage = taken.of(stage);
+        return ofStage.isEmpty() ? null : ofStage.get(ofStage.size() - 1);
     }
 
     private static @Nullable Object celValue(FieldUnit unit, @Nullable Object value) {
@@ -105,7 +134,7 @@ public final class StageCondition {
     /**
      * What a variable of the program stands for.
      *
-     * @param stage index of the stage
+     * @param stage index of the stage, or {@link #PREVIOUS}
      * @param field the field read
      * @param presence true where only its presence is asked
      */

@@ -3,7 +3,10 @@ package io.tokenstair.rule.match;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What became of the matches of one revision of a rule: the figures of its funnel. Sums over keys and over time. */
+/**
+ * What became of the matches of one revision of a rule: the figures of its funnel. Sums over keys and over time. Each match begun is
+ * either open or counted once as matched, expired, broken or given up.
+ */
 public final class RuleActivity {
     /** Milestones looked at. */
     public long milestonesCount;
@@ -11,7 +14,7 @@ public final class RuleActivity {
     /** Conditions evaluated. */
     public long evaluationsCount;
 
-    /** How often each stage was reached, by stage; the first is the number of matches begun. */
+    /** How many matches reached each stage, by stage; the first is the number of matches begun, an absent stage is never reached. */
     public List<Long> reachedCounts = new ArrayList<>();
 
     /** Matches that were completed and told. */
@@ -20,11 +23,20 @@ public final class RuleActivity {
     /** Matches that ran out of time. */
     public long expiredCount;
 
-    /** Matches that another milestone ended: not the one a strict stage wants, or one already used by a match told. */
+    /**
+     * Matches that another milestone ended: not the one a strict stage wants, one an absent stage forbids, or one already used by a
+     * match told.
+     */
     public long brokenCount;
 
-    /** Matches not begun because {@link RuleMatcher#MAX_OPEN} were open. */
+    /** Matches not begun because as many were open as the rule's caps allow. */
     public long cutCount;
+
+    /** Matches given up because a milestone asked for more conditions than the rule's caps allow. */
+    public long givenUpCount;
+
+    /** Ways not followed because {@link RuleMatcher#MAX_WAYS} of the key were open; another way of their match may have been told. */
+    public long cutWaysCount;
 
     /** Nothing so far. */
     public RuleActivity() {}

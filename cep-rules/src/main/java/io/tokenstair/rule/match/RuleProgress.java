@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one revision of a rule remembers of one key. Bounded by {@link RuleMatcher#MAX_OPEN} matches of at most 16 stages. Saved with a
- * job, so fields are added, never renamed.
+ * What one revision of a rule remembers of one key. Bounded by {@link RuleMatcher#MAX_OPEN} matches and {@link RuleMatcher#MAX_WAYS} ways
+ * of at most {@link io.tokenstair.rule.bound.RuleBinder#MAX_TAKEN} milestones. Saved with a job, so fields are added, never renamed.
  */
 public final class RuleProgress {
     /** Matches that have begun, in the order of their first milestones. */
@@ -13,6 +13,9 @@ public final class RuleProgress {
 
     /** Milestones of the key given so far. */
     public long seenCount;
+
+    /** Ways of all open matches. */
+    public int waysCount;
 
     /** Remembers nothing yet. */
     public RuleProgress() {}

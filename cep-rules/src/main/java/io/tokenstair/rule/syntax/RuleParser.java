@@ -16,25 +16,49 @@ public final class RuleParser {
     /** The largest rule file read. */
     public static final int MAX_BYTES = 256 * 1024;
 
-    private static final int MAX_STAGES = 16;
+    /** Most stages of a rule, and most alternatives of a stage. */
+    public static final int MAX_STAGES = 16;
+
     private static final int MAX_SENTENCES = 16;
     private static final int MAX_EXAMPLES = 256;
     private static final int MAX_ROWS = 1024;
 
-    private static final List<String> RULE_NAMES = List.of(
+    /** The newest version of the rule language that is understood. */
+    public static final int LANGUAGE = 1;
+
+    /** The names a rule may give, in the order of the documentation. */
+    public static final List<String> RULE_NAMES = List.of(
+            "language",
             "id",
             "version",
             "description",
             "severity",
             "cause",
             "key",
+            "effectiveFrom",
             "stages",
             "within",
             "afterMatch",
+            "caps",
             "finding",
             "examples");
-    private static final List<String> STAGE_NAMES = List.of("name", "kind", "where", "contiguity");
-    private static final List<String> EXAMPLE_NAMES = List.of("name", "given", "expect");
+
+    /** The names a rule must give. */
+    public static final List<String> NEEDED_RULE_NAMES =
+            List.of("id", "version", "description", "severity", "cause", "key", "stages", "within", "finding");
+
+    /** The names a stage may give. */
+    public static final List<String> STAGE_NAMES = List.of(
+            "name", "kind", "where", "anyOf", "contiguity", "times", "optional", "absent", "distinct");
+
+    /** The names an alternative of {@code anyOf} may give. */
+    public static final List<String> ALTERNATIVE_NAMES = List.of("kind", "where");
+
+    /** The names {@code caps} may give. */
+    public static final List<String> CAP_NAMES = List.of("openMatches", "evaluations");
+
+    /** The names of an example; it must give all. */
+    public static final List<String> EXAMPLE_NAMES = List.of("name", "given", "expect");
 
     private final SourceText source;
 
@@ -85,6 +109,7 @@ public final class RuleParser {
     }
 
     private RuleSyntax rule(YamlNode root) {
+        checkLanguage(root);
         Map<String, YamlNode> values = mapping(root, "a rule", RULE_NAMES);
         int offset = root.offset();
         return new RuleSyntax(
@@ -95,6 +120,8 @@ public final class RuleParser {
                 text(values, "severity", "a rule", offset),
                 text(values, "cause", "a rule", offset),
                 text(values, "key", "a rule", offset),
+                optionalText(values, "effectiveFrom"),
+                caps(values.get("caps")),
                 stages(required(values, "stages", "a rule", offset)),
                 text(values, "within", "a rule", offset),
                 optionalText(values, "afterMatch"),
@@ -107,12 +134,67 @@ public final class RuleParser {
         for (YamlNode element : elements(node, "stages", 1, MAX_STAGES)) {
             Map<String, YamlNode> values = mapping(element, "a stage", STAGE_NAMES);
             stages.add(new RuleSyntax.Stage(
+                    element.offset(),
                     text(values, "name", "a stage", element.offset()),
-                    text(values, "kind", "a stage", element.offset()),
-                    optionalText(values, "where"),
-                    optionalText(values, "contiguity")));
+                    alternatives(values, element.offset()),
+                    optionalText(values, "contiguity"),
+                    optionalText(values, "times"),
+                    optionalText(values, "optional"),
+                    optionalText(values, "absent"),
+                    optionalText(values, "distinct")));
         }
         return List.copyOf(stages);
+    }
+
+    private List<RuleSyntax.Alternative> alternatives(Map<String, YamlNode> stage, int offset) {
+        YamlNode anyOf = stage.get("anyOf");
+        if (anyOf == null) {
+            return List.of(alternative(stage, "a stage", offset));
+        }
+        for (String name : ALTERNATIVE_NAMES) {
+            YamlNode beside = stage.get(name);
+            if (beside != null) {
+                throw source.error(
+                        beside.offset(), "Cannot use " + name + " beside anyOf: each alternative has its own");
+            }
+        }
+        List<RuleSyntax.Alternative> alternatives = new ArrayList<>();
+        for (YamlNode element : elements(anyOf, "anyOf", 1, MAX_STAGES)) {
+            alternatives.add(alternative(
+                    mapping(element, "an alternative", ALTERNATIVE_NAMES), "an alternative", element.offset()));
+        }
+        return List.copyOf(alternatives);
+    }
+
+    private RuleSyntax.Alternative alternative(Map<String, YamlNode> values, String what, int offset) {
+        return new RuleSyntax.Alternative(text(values, "kind", what, offset), optionalText(values, "where"));
+    }
+
+    private RuleSyntax.@Nullable Caps caps(@Nullable YamlNode node) {
+        if (node == null) {
+            return null;
+        }
+        Map<String, YamlNode> values = mapping(node, "caps", CAP_NAMES);
+        return new RuleSyntax.Caps(optionalText(values, "openMatches"), optionalText(values, "evaluations"));
+    }
+
+    /** Asked first: a rule of a newer language may have names that mean nothing here. */
+    private void checkLanguage(YamlNode root) {
+        if (!(root instanceof YamlNode.Mapping mapping)) {
+            return;
+        }
+        for (YamlNode.Entry entry : mapping.entries()) {
+            if (entry.name().value().equals("language")) {
+                ScalarSyntax written = scalar(entry.value(), "language");
+                if (!written.value().matches("[1-9][0-9]{0,8}")) {
+                    throw written.error("Cannot use language: " + written.value() + ". It is a whole number from 1");
+                }
+                if (Integer.parseInt(written.value()) > LANGUAGE) {
+                    throw written.error("Cannot read a rule of language " + written.value() + ": this version knows "
+                            + LANGUAGE + ", a newer one is needed");
+                }
+            }
+        }
     }
 
     private List<ScalarSyntax> sentences(YamlNode node) {

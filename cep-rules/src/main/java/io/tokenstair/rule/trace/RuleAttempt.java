@@ -6,17 +6,17 @@ import java.util.List;
 /**
  * A match that began, and what became of it.
  *
- * @param taken what it took, in order, one milestone per stage reached
+ * @param taken what each stage took on the way that got furthest, in stage order
  * @param end how it ended
  */
-public record RuleAttempt(List<Milestone> taken, End end) {
+public record RuleAttempt(List<List<Milestone>> taken, End end) {
     /** How a match that began can end. */
     public enum End {
-        /** Every stage was reached, and the match was told. */
+        /** It came to its end, and the match was told. */
         MATCHED,
-        /** Every stage was reached, but a match that began earlier had used up one of its milestones. */
+        /** It came to its end, but a match that began earlier had used up one of its milestones. */
         USED_UP,
-        /** The next milestone was not the one that a strict stage wants. */
+        /** The next milestone was not the one that a strict stage wants, or one came that an absent stage forbids. */
         BROKEN,
         /** {@code within} was over before the next stage was reached. */
         OUT_OF_TIME,
@@ -24,10 +24,28 @@ public record RuleAttempt(List<Milestone> taken, End end) {
         WAITING
     }
 
-    /** True where this one got further: told before anything else, then more stages. */
+    /** What it took, in order. */
+    public List<Milestone> milestones() {
+        return taken.stream().flatMap(List::stream).toList();
+    }
+
+    /** How many stages were reached: the last that took a milestone and all before it. */
+    public int stagesReached() {
+        int reached = taken.size();
+        while (reached > 0 && taken.get(reached - 1).isEmpty()) {
+            reached--;
+        }
+        return reached;
+    }
+
+    /** True where this one got further: told before anything else, then more stages, then more milestones. */
     boolean gotFurtherThan(RuleAttempt other) {
         boolean told = end == End.MATCHED;
         boolean otherTold = other.end == End.MATCHED;
-        return told != otherTold ? told : taken.size() > other.taken.size();
+        if (told != otherTold) {
+            return told;
+        }
+        int more = stagesReached() - other.stagesReached();
+        return more != 0 ? more > 0 : milestones().size() > other.milestones().size();
     }
 }

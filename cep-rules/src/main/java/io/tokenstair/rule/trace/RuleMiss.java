@@ -19,6 +19,10 @@ public record RuleMiss(
         CONDITION,
         /** It is of another kind, where a strict stage wants the very next milestone. */
         KIND,
+        /** It has the value of a field that was taken before, or none, where all must differ. */
+        DISTINCT,
+        /** It fits an absent stage: with it the match was over. */
+        FORBIDDEN,
         /** It fits, and came when {@code within} was over. */
         TIME
     }

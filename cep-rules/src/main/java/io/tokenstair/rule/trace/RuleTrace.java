@@ -5,6 +5,7 @@ import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.BoundStage;
 import io.tokenstair.rule.bound.Contiguity;
 import io.tokenstair.rule.bound.MilestoneOrder;
+import io.tokenstair.rule.bound.Taken;
 import io.tokenstair.rule.match.OpenMatch;
 import io.tokenstair.rule.match.RuleActivity;
 import io.tokenstair.rule.match.RuleMatcher;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param rule the rule
  * @param activity what became of all its matches of the key
  * @param best the match that got furthest, of several the first; absent where none began
- * @param misses what the stage after the best match's last did not take, in order, at most {@link #MAX_MISSES}; of a match that was told, none
+ * @param misses what the stage the best match waited for did not take, in order, at most {@link #MAX_MISSES}; of a match that was told, none
  * @param missedCount how many there are in all
  */
 public record RuleTrace(
@@ -51,10 +52,8 @@ public record RuleTrace(
         ordered.forEach(watch::take);
         watch.end(knownUntilMillis);
         RuleAttempt best = watch.best;
-        List<RuleMiss> misses =
-                best != null && best.taken().size() == rule.stages().size()
-                        ? List.of()
-                        : misses(rule, ordered, best == null ? List.of() : best.taken());
+        BoundStage wanted = wanted(rule, best);
+        List<RuleMiss> misses = wanted == null ? List.of() : misses(rule, wanted, ordered, best);
         return new RuleTrace(
                 rule, watch.activity, best, misses.stream().limit(MAX_MISSES).toList(), misses.size());
     }
@@ -66,7 +65,7 @@ public record RuleTrace(
 
     /** How many stages the best match reached. */
     public int stagesReached() {
-        return best == null ? 0 : best.taken().size();
+        return best == null ? 0 : best.stagesReached();
     }
 
     /** True where the rule was told. */
@@ -74,36 +73,68 @@ public record RuleTrace(
         return best != null && best.end() == RuleAttempt.End.MATCHED;
     }
 
-    /** The stage that was not reached; absent where all were. */
+    /** The stage that the best match waited for: not reached, not taken often enough, or an absent one; absent where it came to its end. */
     public @Nullable BoundStage nextStage() {
-        int reached = stagesReached();
-        return reached < rule.stages().size() ? rule.stages().get(reached) : null;
+        return wanted(rule, best);
     }
 
-    private static List<RuleMiss> misses(BoundRule rule, List<Milestone> ordered, List<Milestone> taken) {
-        BoundStage wanted = rule.stages().get(taken.size());
-        boolean first = taken.isEmpty();
-        boolean strict = !first && wanted.contiguity() == Contiguity.STRICT;
+    private static @Nullable BoundStage wanted(BoundRule rule, @Nullable RuleAttempt best) {
+        if (best == null) {
+            return rule.stages().get(0);
+        }
+        if (best.end() == RuleAttempt.End.MATCHED || best.end() == RuleAttempt.End.USED_UP) {
+            return null;
+        }
+        int last = best.stagesReached() - 1;
+        if (best.taken().get(last).size() < rule.stages().get(last).timesFrom()) {
+            return rule.stages().get(last);
+        }
+        List<BoundStage> later =
+                rule.stages().subList(last + 1, rule.stages().size());
+        return later.stream()
+                .filter(stage -> !stage.absent() && !stage.optional())
+                .findFirst()
+                .or(() -> later.stream().filter(BoundStage::absent).findFirst())
+                .orElse(null);
+    }
+
+    private static List<RuleMiss> misses(
+            BoundRule rule, BoundStage wanted, List<Milestone> ordered, @Nullable RuleAttempt best) {
+        List<Milestone> milestones = best == null ? List.of() : best.milestones();
+        Taken taken = Taken.of(
+                best == null ? Collections.nCopies(rule.stages().size(), List.of()) : best.taken());
+        boolean strict = best != null && !wanted.absent() && wanted.contiguity() == Contiguity.STRICT;
+        List<BoundStage> absent = best == null
+                ? List.of()
+                : rule.absentBetween(
+                        best.stagesReached() - 1,
+                        wanted.absent() ? rule.stages().size() : wanted.index());
         List<RuleMiss> misses = new ArrayList<>();
-        int from = first ? 0 : placeOf(ordered, taken.get(taken.size() - 1)) + 1;
+        int from = best == null ? 0 : placeOf(ordered, milestones.get(milestones.size() - 1)) + 1;
         for (int place = from; place < ordered.size(); place++) {
             Milestone candidate = ordered.get(place);
-            boolean late =
-                    !first && candidate.coarseEpochMillis() - taken.get(0).coarseEpochMillis() >= rule.withinMillis();
-            if (wanted.takes(candidate, taken::get)) {
+            boolean late = best != null
+                    && candidate.coarseEpochMillis() - milestones.get(0).coarseEpochMillis() >= rule.withinMillis();
+            if (!wanted.absent() && wanted.takes(candidate, taken)) {
                 if (late) {
                     misses.add(new RuleMiss(candidate, RuleMiss.Why.TIME, null));
                     return misses;
                 }
-            } else if (candidate.milestoneKind() != wanted.milestoneKind()) {
+            } else if (!late && absent.stream().anyMatch(stage -> stage.takes(candidate, taken))) {
+                misses.add(new RuleMiss(candidate, RuleMiss.Why.FORBIDDEN, null));
+                return misses;
+            } else if (!wanted.names(candidate.milestoneKind())) {
                 if (strict) {
                     misses.add(new RuleMiss(candidate, RuleMiss.Why.KIND, null));
                 }
-            } else if (!late && wanted.condition() != null) {
-                misses.add(new RuleMiss(
-                        candidate,
-                        RuleMiss.Why.CONDITION,
-                        wanted.condition().failure(candidate, taken::get).orElse(null)));
+            } else if (!late && !wanted.absent()) {
+                misses.add(
+                        wanted.differs(candidate, taken)
+                                ? new RuleMiss(
+                                        candidate,
+                                        RuleMiss.Why.CONDITION,
+                                        wanted.failure(candidate, taken).orElse(null))
+                                : new RuleMiss(candidate, RuleMiss.Why.DISTINCT, null));
             }
             if (strict) {
                 return misses;
@@ -135,43 +166,55 @@ public record RuleTrace(
         }
 
         void take(Milestone milestone) {
-            List<OpenMatch> before = List.copyOf(progress.open);
-            List<List<Milestone>> told = new ArrayList<>();
+            List<Before> before = before();
+            List<List<List<Milestone>>> told = new ArrayList<>();
             matcher.take(progress, milestone, activity, told::add);
             ended(before, told, milestone.coarseEpochMillis());
         }
 
         void end(long knownUntilMillis) {
-            List<OpenMatch> before = List.copyOf(progress.open);
-            List<List<Milestone>> told = new ArrayList<>();
+            List<Before> before = before();
+            List<List<List<Milestone>>> told = new ArrayList<>();
             matcher.passTime(progress, knownUntilMillis, activity, told::add);
             ended(before, told, knownUntilMillis);
-            progress.open.forEach(match -> see(match.taken, RuleAttempt.End.WAITING));
+            before().forEach(match -> see(match.taken(), RuleAttempt.End.WAITING));
         }
 
-        private void ended(List<OpenMatch> before, List<List<Milestone>> told, long millis) {
+        private List<Before> before() {
+            return progress.open.stream()
+                    .map(match -> new Before(match, match.furthest().byStage()))
+                    .toList();
+        }
+
+        private void ended(List<Before> before, List<List<List<Milestone>>> told, long millis) {
             told.forEach(taken -> see(taken, RuleAttempt.End.MATCHED));
             Set<OpenMatch> left = Collections.newSetFromMap(new IdentityHashMap<>());
             left.addAll(progress.open);
-            for (OpenMatch match : before) {
-                if (left.contains(match) || told.contains(match.taken)) {
+            for (Before seen : before) {
+                OpenMatch match = seen.match();
+                if (left.contains(match)) {
                     continue;
                 }
-                boolean complete = match.taken.size() == matcher.rule().stages().size();
-                boolean late = millis - match.fromMillis >= matcher.rule().withinMillis();
-                see(
-                        match.taken,
-                        complete
-                                ? RuleAttempt.End.USED_UP
-                                : late ? RuleAttempt.End.OUT_OF_TIME : RuleAttempt.End.BROKEN);
+                if (match.complete) {
+                    List<List<Milestone>> taken = match.furthest().byStage();
+                    if (!told.contains(taken)) {
+                        see(taken, RuleAttempt.End.USED_UP);
+                    }
+                } else {
+                    boolean late = millis - match.fromMillis >= matcher.rule().withinMillis();
+                    see(seen.taken(), late ? RuleAttempt.End.OUT_OF_TIME : RuleAttempt.End.BROKEN);
+                }
             }
         }
 
-        private void see(List<Milestone> taken, RuleAttempt.End end) {
-            RuleAttempt seen = new RuleAttempt(List.copyOf(taken), end);
-            if ((best == null || seen.gotFurtherThan(best)) && counted.test(seen.taken())) {
+        private void see(List<List<Milestone>> taken, RuleAttempt.End end) {
+            RuleAttempt seen = new RuleAttempt(taken, end);
+            if ((best == null || seen.gotFurtherThan(best)) && counted.test(seen.milestones())) {
                 best = seen;
             }
         }
     }
+
+    /** An open match, and what it had taken before something else came. */
+    private record Before(OpenMatch match, List<List<Milestone>> taken) {}
 }

@@ -40,7 +40,7 @@ class BoundRuleTest {
 
     @Test
     void eachSentenceCitesTheEventsOfTheStagesItNames() {
-        assertThat(RULE.narrative(List.of(FIRST, SECOND)))
+        assertThat(RULE.narrative(List.of(List.of(FIRST), List.of(SECOND))))
                 .isEqualTo("r\\u{1b}[31m\\u{202e} stopped at 75.0 % of KV, gap 1.0 us, token unknown [c/1/1]."
                         + " It came back after 1.235 s [c/1/2]. Both are of one request [c/1/1, c/1/2].");
     }
@@ -67,14 +67,14 @@ class BoundRuleTest {
                 null,
                 null,
                 evidence);
-        assertThat(RULE.narrative(List.of(FIRST, many)))
+        assertThat(RULE.narrative(List.of(List.of(FIRST), List.of(many))))
                 .contains("after unknown [c/1/0, c/1/1, c/1/2, c/1/3, c/1/4, c/1/5, c/1/6, c/1/7 and 3 more].");
     }
 
     @Test
-    void narrativeWantsOneMilestonePerStage() {
-        assertThatThrownBy(() -> RULE.narrative(List.of(FIRST)))
-                .hasMessage("Cannot tell a match of 2 stages from milestones: 1");
+    void narrativeWantsWhatEachStageTook() {
+        assertThatThrownBy(() -> RULE.narrative(List.of(List.of(FIRST))))
+                .hasMessage("Cannot tell a match of 2 stages from what stages took: 1");
     }
 
     @Test

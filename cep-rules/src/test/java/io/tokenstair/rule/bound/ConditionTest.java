@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.rule.syntax.RuleParser;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -75,7 +76,7 @@ class ConditionTest {
                 within: 60s
                 finding: It happened.
                 """.formatted(condition)));
-        StageCondition bound = Objects.requireNonNull(rule.stages().get(1).condition());
-        return bound.holds(CANDIDATE, stage -> EARLIER);
+        StageCondition bound = Objects.requireNonNull(rule.stages().get(1).alternatives().get(0).condition());
+        return bound.holds(CANDIDATE, Taken.of(List.of(List.of(EARLIER), List.of())));
     }
 }

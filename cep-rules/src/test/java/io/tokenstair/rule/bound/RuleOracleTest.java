@@ -97,7 +97,7 @@ class RuleOracleTest {
                 finding: It happened.
                 """.formatted(contiguity, afterMatch)));
         return RuleOracle.matches(rule, milestones).stream()
-                .map(RuleOracle.Match::matched)
+                .map(match -> match.matched().stream().flatMap(List::stream).toList())
                 .toList();
     }
 }

@@ -102,7 +102,7 @@ class RuleTraceTest {
     }
 
     private static List<Milestone> taken(RuleTrace trace) {
-        return Objects.requireNonNull(trace.best()).taken();
+        return Objects.requireNonNull(trace.best()).milestones();
     }
 
     private static RuleTrace trace(String contiguity, String... rows) {

@@ -32,7 +32,7 @@ public final class MakeFinding implements MapFunction<RuleMatch, Finding> {
         if (rule == null) {
             throw new IllegalStateException("Cannot find the rule of a match: " + match.ruleId());
         }
-        List<Milestone> matched = match.matched();
+        List<Milestone> matched = match.taken().milestones();
         Milestone first = matched.get(0);
         Milestone last = matched.get(matched.size() - 1);
         List<String> evidence = new ArrayList<>();
@@ -66,6 +66,6 @@ public final class MakeFinding implements MapFunction<RuleMatch, Finding> {
                 List.of(),
                 List.of(),
                 List.of(),
-                rule.narrative(matched)));
+                rule.narrative(match.matched())));
     }
 }

@@ -13,7 +13,12 @@ import java.util.List;
  * @param cause the cause the rule names
  * @param severity the severity the rule gives
  * @param key the key the milestones have in common: {@code engineId}, or {@code requestId#lifetime}
- * @param matched one milestone per stage, in stage order
+ * @param taken the milestones each stage took; none for a stage that was left out and an absent one
  */
 public record RuleMatch(
-        String ruleId, int ruleRevision, Cause cause, Severity severity, String key, List<Milestone> matched) {}
+        String ruleId, int ruleRevision, Cause cause, Severity severity, String key, TakenByStage taken) {
+    /** The milestones each stage took, in stage order. */
+    public List<List<Milestone>> matched() {
+        return taken.byStage();
+    }
+}

@@ -17,16 +17,21 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.cep.CEP;
+import org.apache.flink.cep.PatternStream;
 import org.apache.flink.cep.functions.PatternProcessFunction;
+import org.apache.flink.cep.functions.TimedOutPartialMatchHandler;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.KeyedStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.util.Collector;
+import org.apache.flink.util.OutputTag;
 
 /**
  * Runs rules over milestones.
  *
  * <p>Each rule has an operator of its own that sees only the kinds it names (all kinds where a strict stage makes others matter).
- * Its state is what came less than {@code within} ago per key. The matches do not depend on the order of arrival, the parallelism
+ * Its state is what came less than {@code within} ago per key, and every way a match can go on is one: a rule that is optional or
+ * repeated in many ways costs accordingly, as flink-cep bounds nothing. The matches do not depend on the order of arrival, the parallelism
  * or the execution mode, as long as nothing comes after the watermark has passed it.
  */
 public final class RuleMatches {
@@ -52,9 +57,21 @@ public final class RuleMatches {
                 .name(name + "-input")
                 .uid(name + "-input")
                 .keyBy(new KeyOfRule(rule.key()), Types.STRING);
-        return CEP.pattern(input, RulePattern.compile(rule), RulePattern.ORDER)
-                .inEventTime()
-                .process(new MatchOfRule(rule), TypeInformation.of(RuleMatch.class))
+        PatternStream<Milestone> found = CEP.pattern(input, RulePattern.compile(rule), RulePattern.ORDER)
+                .inEventTime();
+        if (RulePattern.hasOneWay(rule)) {
+            return found.process(new MatchOfRule(rule), TypeInformation.of(RuleMatch.class))
+                    .name(name)
+                    .uid(name);
+        }
+        SingleOutputStreamOperator<FoundWay> ways = (rule.mayEndAbsent()
+                        ? found.process(new WaysOverTime(rule), TypeInformation.of(FoundWay.class))
+                        : found.process(new WaysOfRule(rule), TypeInformation.of(FoundWay.class)))
+                .name(name + "-ways")
+                .uid(name + "-ways");
+        return ways.union(ways.getSideOutput(WaysOverTime.UNBROKEN))
+                .keyBy(new KeyOfWay(rule.key()), Types.STRING)
+                .process(new ChooseWay(rule), TypeInformation.of(RuleMatch.class))
                 .name(name)
                 .uid(name);
     }
@@ -85,6 +102,13 @@ public final class RuleMatches {
         }
     }
 
+    private record KeyOfWay(RuleKey key) implements KeySelector<FoundWay, String> {
+        @Override
+        public String getKey(FoundWay way) {
+            return Objects.requireNonNull(key.of(way.first()));
+        }
+    }
+
     /** Puts the milestones of a match in stage order. */
     private static final class MatchOfRule extends PatternProcessFunction<Milestone, RuleMatch> {
         @Serial
@@ -98,12 +122,55 @@ public final class RuleMatches {
 
         @Override
         public void processMatch(Map<String, List<Milestone>> match, Context context, Collector<RuleMatch> matches) {
-            List<Milestone> matched = new ArrayList<>();
-            for (BoundStage stage : rule.stages()) {
-                matched.addAll(Objects.requireNonNull(match.get(stage.name())));
+            FoundWay way = Objects.requireNonNull(RulePattern.way(rule, match));
+            String key = Objects.requireNonNull(rule.key().of(way.first()));
+            matches.collect(
+                    new RuleMatch(rule.id(), rule.revision(), rule.cause(), rule.severity(), key, way.taken()));
+        }
+    }
+
+    /** Every way gone to its end. */
+    private static class WaysOfRule extends PatternProcessFunction<Milestone, FoundWay> {
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        private final BoundRule rule;
+
+        WaysOfRule(BoundRule rule) {
+            this.rule = rule;
+        }
+
+        @Override
+        public void processMatch(Map<String, List<Milestone>> match, Context context, Collector<FoundWay> ways) {
+            FoundWay way = RulePattern.way(rule, match);
+            if (way != null) {
+                ways.collect(way);
             }
-            String key = Objects.requireNonNull(rule.key().of(matched.get(0)));
-            matches.collect(new RuleMatch(rule.id(), rule.revision(), rule.cause(), rule.severity(), key, matched));
+        }
+
+        /** The rule. */
+        final BoundRule rule() {
+            return rule;
+        }
+    }
+
+    /** Every way gone to its end, whether something came that must not or nothing until {@code within} was over. */
+    private static final class WaysOverTime extends WaysOfRule implements TimedOutPartialMatchHandler<Milestone> {
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        static final OutputTag<FoundWay> UNBROKEN = new OutputTag<>("unbroken", TypeInformation.of(FoundWay.class));
+
+        WaysOverTime(BoundRule rule) {
+            super(rule);
+        }
+
+        @Override
+        public void processTimedOutMatch(Map<String, List<Milestone>> match, Context context) {
+            FoundWay way = RulePattern.way(rule(), match);
+            if (way != null) {
+                context.output(UNBROKEN, way);
+            }
         }
     }
 }

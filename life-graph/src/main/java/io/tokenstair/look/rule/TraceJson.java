@@ -18,16 +18,18 @@ final class TraceJson {
     /** Writes a trace into the open object. */
     static void fields(JsonWriter json, RuleTrace trace) throws IOException {
         RuleAttempt best = trace.best();
-        List<Milestone> taken = best == null ? List.of() : best.taken();
+        List<List<Milestone>> taken = best == null ? List.of() : best.taken();
         json.number("stages", trace.rule().stages().size());
         json.number("stagesReached", trace.stagesReached());
         json.text("end", best == null ? "not-begun" : lowerCase(best.end()));
         json.beginArray("taken");
         for (int stage = 0; stage < taken.size(); stage++) {
-            json.beginObject();
-            json.text("stage", trace.rule().stages().get(stage).name());
-            milestone(json, taken.get(stage));
-            json.endObject();
+            for (Milestone milestone : taken.get(stage)) {
+                json.beginObject();
+                json.text("stage", trace.rule().stages().get(stage).name());
+                milestone(json, milestone);
+                json.endObject();
+            }
         }
         json.endArray();
         BoundStage next = trace.nextStage();

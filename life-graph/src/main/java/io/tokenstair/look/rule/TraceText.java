@@ -5,6 +5,7 @@ import io.tokenstair.milestone.Milestone;
 import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.BoundStage;
 import io.tokenstair.rule.bound.ConditionFailure;
+import io.tokenstair.rule.bound.RuleField;
 import io.tokenstair.rule.trace.RuleAttempt;
 import io.tokenstair.rule.trace.RuleMiss;
 import io.tokenstair.rule.trace.RuleTrace;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The text form of how far a rule got: a line per stage reached, then what the next one lacked. */
@@ -41,23 +43,25 @@ final class TraceText {
                 .max()
                 .orElse(0);
         RuleAttempt best = trace.best();
-        List<Milestone> taken = best == null ? List.of() : best.taken();
+        List<List<Milestone>> taken = best == null ? List.of() : best.taken();
         for (int stage = 0; stage < taken.size(); stage++) {
-            line(
-                    margin,
-                    terminal.styled(Terminal.Style.GREEN, stageName(rule, stage, nameWidth)) + "  "
-                            + told(taken.get(stage)));
+            for (Milestone milestone : taken.get(stage)) {
+                line(
+                        margin,
+                        terminal.styled(Terminal.Style.GREEN, stageName(rule, stage, nameWidth)) + "  "
+                                + told(milestone));
+            }
         }
         BoundStage next = trace.nextStage();
         if (next != null) {
             line(
                     margin,
-                    terminal.styled(Terminal.Style.YELLOW, stageName(rule, taken.size(), nameWidth)) + "  "
+                    terminal.styled(Terminal.Style.YELLOW, stageName(rule, next.index(), nameWidth)) + "  "
                             + notReached(trace, next));
             String deeper = margin + "    ";
             for (RuleMiss miss : trace.misses()
                     .subList(0, Math.min(SHOWN_MISSES, trace.misses().size()))) {
-                miss(rule, next, taken, miss, deeper);
+                miss(rule, next, best, miss, deeper);
             }
             if (trace.missedCount() > SHOWN_MISSES) {
                 line(deeper, "and " + (trace.missedCount() - SHOWN_MISSES) + " more like these");
@@ -78,7 +82,7 @@ final class TraceText {
 
     private static String notReached(RuleTrace trace, BoundStage next) {
         RuleAttempt best = trace.best();
-        String kind = next.milestoneKind().name();
+        String kind = kinds(next);
         if (best == null) {
             return trace.misses().isEmpty() ? "not reached: no " + kind + " came" : "not reached: no " + kind + " fits";
         }
@@ -87,27 +91,46 @@ final class TraceText {
             case OUT_OF_TIME ->
                 (trace.misses().isEmpty() ? "not reached: no " + kind + " came within " : "not reached within ")
                         + within;
-            case BROKEN -> "not reached: it must be the very next milestone, and is not";
+            case BROKEN ->
+                trace.misses().stream().anyMatch(miss -> miss.why() == RuleMiss.Why.FORBIDDEN)
+                        ? "not reached: something came that must not"
+                        : "not reached: it must be the very next milestone, and is not";
             case WAITING -> "not reached yet: " + within + " are not over";
             case MATCHED, USED_UP -> "reached";
         };
     }
 
-    private void miss(BoundRule rule, BoundStage next, List<Milestone> taken, RuleMiss miss, String margin)
+    private void miss(
+            BoundRule rule, BoundStage next, @Nullable RuleAttempt best, RuleMiss miss, String margin)
             throws IOException {
         line(margin, told(miss.milestone()));
         String reason = switch (miss.why()) {
-            case KIND -> "is no " + next.milestoneKind().name();
+            case KIND -> "is no " + kinds(next);
             case TIME ->
                 "fits, but came "
                         + duration(miss.milestone().coarseEpochMillis()
-                                - taken.get(0).coarseEpochMillis()) + " after the first; a match lasts less than "
+                                - (best == null
+                                        ? 0
+                                        : best.milestones().get(0).coarseEpochMillis())) + " after the first; a match lasts less than "
                         + duration(rule.withinMillis());
             case CONDITION -> failed(miss.failure());
+            case DISTINCT -> {
+                RuleField distinct = next.distinct();
+                yield "must have another " + (distinct == null ? "value" : distinct.name())
+                        + " than each one taken before";
+            }
+            case FORBIDDEN -> "must not come here: an absent stage says so";
         };
         for (String part : Terminal.wrapped(reason, terminal.columns() - margin.length() - 2)) {
             line(margin + "  ", part);
         }
+    }
+
+    private static String kinds(BoundStage stage) {
+        return stage.alternatives().stream()
+                .map(alternative -> alternative.milestoneKind().name())
+                .distinct()
+                .collect(Collectors.joining(" or "));
     }
 
     private static String failed(@Nullable ConditionFailure failure) {
