@@ -135,10 +135,18 @@ final class ConditionCompiler {
             new Names(parsed).visit(parsed.getExpr());
             CelAbstractSyntaxTree typed = checked(compiler.check(parsed));
             new Units(parsed).unitOf(parsed.getExpr());
+            ConditionFacts facts = new ConditionFacts(
+                    part -> {
+                        String path = path(part);
+                        return path == null ? null : references.get(path);
+                    },
+                    part -> position(parsed, part));
+            facts.holds(parsed.getExpr());
             return new StageCondition(
                     RUNTIME.createProgram(typed),
                     ownStage,
                     references,
+                    facts,
                     new ConditionParts(where, stageNames, absentNames, ownStage));
         } catch (CelValidationException | CelEvaluationException e) {
             throw where.error("Cannot read the condition: " + e.getMessage());

@@ -25,12 +25,21 @@ public final class StageCondition {
     private final Program program;
     private final int ownStage;
     private final Map<String, Reference> references;
+    private final @Nullable Contradiction contradiction;
+    private final Map<RuleField, Integer> neededFields;
     private final ConditionParts parts;
 
-    StageCondition(Program program, int ownStage, Map<String, Reference> references, ConditionParts parts) {
+    StageCondition(
+            Program program,
+            int ownStage,
+            Map<String, Reference> references,
+            ConditionFacts facts,
+            ConditionParts parts) {
         this.program = program;
         this.ownStage = ownStage;
         this.references = Map.copyOf(references);
+        this.contradiction = facts.contradiction();
+        this.neededFields = facts.knownOf(ownStage);
         this.parts = parts;
     }
 
@@ -87,6 +96,16 @@ public final class StageCondition {
                         .thenComparing(ConditionFailure.Value::name))
                 .toList();
         return new ConditionFailure(text, values);
+    }
+
+    /** Why it can never hold; absent where it may. */
+    public @Nullable Contradiction contradiction() {
+        return contradiction;
+    }
+
+    /** The fields of the stage's own milestone without which it does not hold, and where it reads each, an index into its text. */
+    public Map<RuleField, Integer> neededFields() {
+        return neededFields;
     }
 
     /** The earlier stages it reads. */

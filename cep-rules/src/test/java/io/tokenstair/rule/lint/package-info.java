@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.rule.lint;
+
+import org.jspecify.annotations.NullMarked;
