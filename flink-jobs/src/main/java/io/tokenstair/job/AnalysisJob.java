@@ -6,6 +6,7 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.Quantile;
+import io.tokenstair.archive.result.RuleMinute;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.job.clock.ClockBroadcast;
 import io.tokenstair.job.clock.FitClocks;
@@ -17,6 +18,7 @@ import io.tokenstair.job.request.AnalyseRequests;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.request.TokenRun;
 import io.tokenstair.job.rule.MakeFinding;
+import io.tokenstair.job.rule.RevisedRules;
 import io.tokenstair.job.rule.RuleMatches;
 import io.tokenstair.job.sink.ArchiveSinks;
 import io.tokenstair.job.source.RawRecord;
@@ -54,6 +56,7 @@ public final class AnalysisJob {
     private final @Nullable Path rawArchive;
     private final @Nullable Path results;
     private final boolean tokenRuns;
+    private final boolean fixedRules;
 
     /**
      * An analysis.
@@ -83,6 +86,16 @@ public final class AnalysisJob {
             @Nullable Path rawArchive,
             @Nullable Path results,
             boolean tokenRuns) {
+        this(sortedInput, rules, rawArchive, results, tokenRuns, false);
+    }
+
+    private AnalysisJob(
+            boolean sortedInput,
+            List<BoundRule> rules,
+            @Nullable Path rawArchive,
+            @Nullable Path results,
+            boolean tokenRuns,
+            boolean fixedRules) {
         if (tokenRuns && results != null) {
             throw new IllegalArgumentException("Cannot write result tables without rows of tokens");
         }
@@ -91,6 +104,12 @@ public final class AnalysisJob {
         this.rules = List.copyOf(rules);
         this.rawArchive = rawArchive;
         this.results = results;
+        this.fixedRules = fixedRules;
+    }
+
+    /** The same with rules that never change, matched by flink-cep as it comes; there is no {@code rule_activity} of them. */
+    public AnalysisJob withFixedRules() {
+        return new AnalysisJob(sortedInput, rules, rawArchive, results, tokenRuns, true);
     }
 
     /**
@@ -100,17 +119,35 @@ public final class AnalysisJob {
      * @param runs tokens of which there is nothing to say but their numbers, if they were asked for as runs; else none
      * @param findings of detectors and rules
      * @param milestones what the rules saw
+     * @param activity what the rules did, by minute; absent where there are none or they are fixed
      */
     public record Results(
             SingleOutputStreamOperator<TokenAnalysis> tokens,
             DataStream<TokenRun> runs,
             DataStream<Finding> findings,
-            DataStream<Milestone> milestones) {}
+            DataStream<Milestone> milestones,
+            @Nullable DataStream<RuleMinute> activity) {}
 
     /** Wires the graph behind a stream of records with event time and watermarks. */
     public Results wire(DataStream<RawRecord> records) {
+        return wire(records, null, false);
+    }
+
+    /**
+     * Wires the graph behind a stream of records with event time and watermarks.
+     *
+     * @param records the event log, or an archive
+     * @param revisions a control log with revisions of rules; its event time does not matter; null where there is none
+     * @param revisionsFirst whether the control log ends, and is read to its end before any event time passes for the rules
+     */
+    public Results wire(
+            DataStream<RawRecord> records, @Nullable DataStream<RawRecord> revisions, boolean revisionsFirst) {
+        if (fixedRules && revisions != null) {
+            throw new IllegalArgumentException("Cannot revise rules that are fixed");
+        }
+        boolean schedules = !fixedRules && (revisions != null || !rules.isEmpty());
         SingleOutputStreamOperator<EngineRecord> routed = records.process(
-                        new RouteRecords(rawArchive != null), TypeInformation.of(EngineRecord.class))
+                        new RouteRecords(rawArchive != null, schedules), TypeInformation.of(EngineRecord.class))
                 .name("route-records")
                 .uid("route-records");
         SingleOutputStreamOperator<PublishedSegment> segments = routed.getSideOutput(RouteRecords.CLOCKS)
@@ -146,15 +183,32 @@ public final class AnalysisJob {
         DataStream<Milestone> milestones = tokens.getSideOutput(AnalyseRequests.MILESTONES);
         DataStream<Finding> findings =
                 tokens.getSideOutput(AnalyseRequests.FINDINGS).union(steps.getSideOutput(AnalyseSteps.FINDINGS));
-        if (!rules.isEmpty()) {
+        @Nullable DataStream<RuleMinute> activity = null;
+        if (schedules || !rules.isEmpty()) {
             DataStream<Milestone> shifted = milestones
                     .transform("shift-event-time", TypeInformation.of(Milestone.class), new ShiftEventTime())
                     .uid("shift-event-time");
-            findings = findings.union(RuleMatches.of(shifted, rules)
-                    .map(new MakeFinding(rules))
-                    .returns(TypeInformation.of(Finding.class))
-                    .name("make-finding")
-                    .uid("make-finding"));
+            if (schedules) {
+                DataStream<RawRecord> revised = routed.getSideOutput(RouteRecords.RULES);
+                RevisedRules revisedRules = RevisedRules.of(
+                        sortedInput,
+                        rules,
+                        shifted,
+                        revisions == null ? revised : revised.union(revisions),
+                        revisions != null && revisionsFirst,
+                        ShiftEventTime.SHIFT_MILLIS);
+                findings = findings.union(revisedRules.findings());
+                activity = revisedRules.activity();
+                if (rawArchive != null) {
+                    sink(revisedRules.archive(), ArchiveSinks.raw(rawArchive), "rule-archive");
+                }
+            } else {
+                findings = findings.union(RuleMatches.of(shifted, rules)
+                        .map(new MakeFinding(rules))
+                        .returns(TypeInformation.of(Finding.class))
+                        .name("make-finding")
+                        .uid("make-finding"));
+            }
         }
         DataStream<LayerReport> layers = records.transform(
                         "count-layers", TypeInformation.of(LayerCount.class), new CountLayers())
@@ -200,12 +254,18 @@ public final class AnalysisJob {
                     ArchiveSinks.result(results, ResultTables.REMARK, row -> millis(row.fromEpochNanos())),
                     "remark");
             statistics(steps, tokens, results);
+            if (activity != null) {
+                sink(
+                        activity,
+                        ArchiveSinks.result(results, ResultTables.RULE_ACTIVITY, RuleMinute::minuteStartMillis),
+                        "rule-activity");
+            }
             sink(
                     layers.union(steps.getSideOutput(AnalyseSteps.LAYERS)),
                     ArchiveSinks.result(results, ResultTables.LAYER_REPORT, row -> null),
                     "layer-report");
         }
-        return new Results(tokens, tokens.getSideOutput(AnalyseRequests.RUNS), findings, milestones);
+        return new Results(tokens, tokens.getSideOutput(AnalyseRequests.RUNS), findings, milestones, activity);
     }
 
     /** Panes to windows, behind the operators that count them. */

@@ -4,10 +4,10 @@ import io.tokenstair.archive.ArchiveLayout;
 import io.tokenstair.archive.RawTables;
 import io.tokenstair.archive.ResultTables;
 import io.tokenstair.archive.TableSchema;
+import io.tokenstair.event.EventKind;
 import io.tokenstair.job.source.ArchiveSource;
 import io.tokenstair.job.source.CollectorWatermarks;
 import io.tokenstair.job.source.RawRecord;
-import io.tokenstair.rule.library.RuleLibrary;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.FileVisitResult;
@@ -48,6 +48,19 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--parallelism", paramLabel = "N", defaultValue = "1", description = "subtasks (default 1)")
     int parallelism;
 
+    @Option(
+            names = "--rules",
+            paramLabel = "FILE|FOLDER",
+            description =
+                    "rules beside the built-in ones, in force from the beginning; only for an archive that holds no revisions of rules")
+    @Nullable
+    Path rules;
+
+    @Option(
+            names = "--fixed-rules",
+            description = "match with flink-cep as it comes; only for an archive that holds no revisions of rules")
+    boolean fixedRules;
+
     @Option(names = "--digest", description = "end with the line 'digest SHA256' over findings and token analyses")
     boolean digest;
 
@@ -75,6 +88,13 @@ final class ReplayCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "Cannot compare with " + diff + ": it has no result tables; run tokenstair replay on it first");
         }
+        boolean revised = !ArchiveLayout.files(archive, EventKind.RULE_REVISED.wireName())
+                .isEmpty();
+        if (revised && (rules != null || fixedRules)) {
+            throw new IllegalArgumentException("Cannot replay " + archive
+                    + " with other rules: it holds the revisions that were in force; leave --rules and --fixed-rules away");
+        }
+        AnalysisJob job = new AnalysisJob(true, RuleFiles.withBuiltIn(rules), null, out);
         JobOptions.requireFolderOrNew(out);
         Files.createDirectories(out);
         boolean inPlace = Files.isSameFile(archive, out);
@@ -84,7 +104,7 @@ final class ReplayCommand implements Callable<Integer> {
         StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.BATCH, parallelism);
         DataStream<RawRecord> records = JobOptions.source(
                 environment, ArchiveSource.of(archive), CollectorWatermarks.strategy(CollectorWatermarks.LATENESS));
-        new AnalysisJob(true, RuleLibrary.builtIn().rules(), null, out).wire(records);
+        (fixedRules ? job.withFixedRules() : job).wire(records);
         environment.execute("tokenstair replay");
         if (!inPlace) {
             for (String table : RawTables.all()) {

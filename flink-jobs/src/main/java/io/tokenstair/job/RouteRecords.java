@@ -7,6 +7,7 @@ import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.EventKind;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.Rejected;
+import io.tokenstair.event.RuleRevised;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.clock.ClockRecord;
@@ -15,6 +16,7 @@ import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
 import io.tokenstair.job.source.HeaderPeek;
 import io.tokenstair.job.source.RawRecord;
+import io.tokenstair.job.source.RawRecordTypeInfo;
 import io.tokenstair.job.step.EngineRecord;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.functions.ProcessFunction;
@@ -40,15 +42,30 @@ public final class RouteRecords extends ProcessFunction<RawRecord, EngineRecord>
     public static final OutputTag<ClockRecord> CLOCKS =
             new OutputTag<>("clocks", TypeInformation.of(ClockRecord.class));
 
+    /** Revisions of rules, where they are scheduled. */
+    public static final OutputTag<RawRecord> RULES = new OutputTag<>("rules", RawRecordTypeInfo.INSTANCE);
+
     private final boolean archive;
+    private final boolean schedules;
+
+    /**
+     * Routes records, none of them to where rules are scheduled.
+     *
+     * @param archive whether raw rows are wanted
+     */
+    public RouteRecords(boolean archive) {
+        this(archive, false);
+    }
 
     /**
      * Routes records.
      *
      * @param archive whether raw rows are wanted
+     * @param schedules whether revisions of rules go to {@link #RULES} alone, where they are archived with the instant they are given
      */
-    public RouteRecords(boolean archive) {
+    public RouteRecords(boolean archive, boolean schedules) {
         this.archive = archive;
+        this.schedules = schedules;
     }
 
     @Override
@@ -71,6 +88,10 @@ public final class RouteRecords extends ProcessFunction<RawRecord, EngineRecord>
             if (archive) {
                 RawArchiveRow.forEach(rejected(record, e), false, row -> context.output(ARCHIVE, row));
             }
+            return;
+        }
+        if (schedules && logged.event() instanceof RuleRevised) {
+            context.output(RULES, record);
             return;
         }
         boolean late = isLate(record, context);

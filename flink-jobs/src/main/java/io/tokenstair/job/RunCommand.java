@@ -4,8 +4,11 @@ import io.tokenstair.job.source.CollectorWatermarks;
 import io.tokenstair.job.source.FolderLogSource;
 import io.tokenstair.job.source.KafkaLogSource;
 import io.tokenstair.job.source.RawRecord;
-import io.tokenstair.rule.library.RuleLibrary;
+import io.tokenstair.job.source.RawRecordTypeInfo;
+import io.tokenstair.log.FolderLogReader;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Properties;
@@ -13,9 +16,11 @@ import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -42,7 +47,26 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--archive", required = true, paramLabel = "DIR", description = "archive to write")
     Path archive;
 
-    @Option(names = "--once", description = "end where the log ends now")
+    @Option(
+            names = "--rules",
+            paramLabel = "FILE|FOLDER",
+            description = "rules to start with beside the built-in ones; one of a built-in rule's id and a higher version takes its place")
+    @Nullable
+    Path rules;
+
+    @Option(
+            names = "--rules-from",
+            paramLabel = "LOG",
+            description = "control log with revisions of rules, as rules apply writes it: kafka://host:port/topic, or a folder")
+    @Nullable
+    String rulesFrom;
+
+    @Option(
+            names = "--fixed-rules",
+            description = "match with flink-cep as it comes: the rules never change, and their activity is not counted")
+    boolean fixedRules;
+
+    @Option(names = "--once", description = "end where the log ends now; revisions of rules are read to their end first")
     boolean once;
 
     @Option(names = "--parallelism", paramLabel = "N", defaultValue = "1", description = "subtasks (default 1)")
@@ -65,7 +89,13 @@ final class RunCommand implements Callable<Integer> {
         environment.enableCheckpointing(CHECKPOINT_INTERVAL.toMillis());
         DataStream<RawRecord> records = JobOptions.source(
                 environment, log(from, once), CollectorWatermarks.strategy(CollectorWatermarks.LATENESS));
-        new AnalysisJob(false, RuleLibrary.builtIn().rules(), archive, archive).wire(records);
+        AnalysisJob job = new AnalysisJob(false, RuleFiles.withBuiltIn(rules), archive, archive);
+        if (fixedRules) {
+            job.withFixedRules().wire(records);
+        } else {
+            DataStream<RawRecord> revisions = rulesFrom == null ? null : revisions(environment, rulesFrom);
+            job.wire(records, revisions, once);
+        }
         PrintWriter err = spec.commandLine().getErr();
         err.println("reading " + from + (once ? " to its end" : ", until stopped") + " ...");
         err.flush();
@@ -73,10 +103,37 @@ final class RunCommand implements Callable<Integer> {
         return 0;
     }
 
+    /** The control log: idle, it never holds event time back. */
+    private DataStream<RawRecord> revisions(StreamExecutionEnvironment environment, String control) throws IOException {
+        if (!control.startsWith("kafka://")) {
+            // What is applied later makes the first partition.
+            JobOptions.requireFolderOrNew(Path.of(control));
+            Files.createDirectories(Path.of(control));
+            if (once && FolderLogReader.partitions(Path.of(control)).isEmpty()) {
+                throw new IllegalArgumentException("Cannot read revisions of rules from " + control
+                        + ": it is no folder log (no partition-0000 in it); leave --rules-from away");
+            }
+        }
+        return environment
+                .fromSource(
+                        log(control, once, !once),
+                        WatermarkStrategy.noWatermarks(),
+                        "rules-log",
+                        RawRecordTypeInfo.INSTANCE)
+                .setParallelism(1)
+                .uid("rules-log");
+    }
+
     private static Source<RawRecord, ?, ?> log(String from, boolean once) {
+        return log(from, once, false);
+    }
+
+    private static Source<RawRecord, ?, ?> log(String from, boolean once, boolean mayBeEmpty) {
         if (!from.startsWith("kafka://")) {
             Path folder = Path.of(from);
-            JobOptions.requireLog(folder);
+            if (!mayBeEmpty) {
+                JobOptions.requireLog(folder);
+            }
             return once ? FolderLogSource.bounded(folder) : FolderLogSource.unbounded(folder);
         }
         Matcher address = KAFKA_ADDRESS.matcher(from);

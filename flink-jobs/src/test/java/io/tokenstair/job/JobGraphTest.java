@@ -57,7 +57,9 @@ class JobGraphTest {
                         "route-records",
                         "analyse-steps",
                         "analyse-requests",
-                        "make-finding",
+                        "schedule-rules",
+                        "run-rules-request",
+                        "run-rules-engine",
                         "raw-archive",
                         "token-analysis",
                         "finding");

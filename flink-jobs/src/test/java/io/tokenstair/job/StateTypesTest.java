@@ -10,6 +10,7 @@ import io.tokenstair.archive.result.PriorityDisplacement;
 import io.tokenstair.archive.result.Quantile;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.RuleMinute;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.clock.ClockFit;
@@ -46,7 +47,14 @@ import io.tokenstair.job.request.RequestState;
 import io.tokenstair.job.request.SequenceLife;
 import io.tokenstair.job.request.SlowGroup;
 import io.tokenstair.job.rule.FoundWay;
+import io.tokenstair.job.rule.ActivityMinutes;
+import io.tokenstair.job.rule.ActivityPart;
+import io.tokenstair.job.rule.KeyState;
+import io.tokenstair.job.rule.KnownRule;
 import io.tokenstair.job.rule.RuleMatch;
+import io.tokenstair.job.rule.RuleRun;
+import io.tokenstair.job.rule.ScheduledRule;
+import io.tokenstair.job.rule.SchedulingState;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.staircase.StaircaseState;
@@ -146,6 +154,14 @@ class StateTypesTest {
                 RuleActivity.class,
                 RuleMatch.class,
                 RuleProgress.class,
+                ScheduledRule.class,
+                SchedulingState.class,
+                KnownRule.class,
+                KeyState.class,
+                RuleRun.class,
+                ActivityPart.class,
+                ActivityMinutes.class,
+                RuleMinute.class,
                 TokenAnalysis.class,
                 RequestAnalysis.class,
                 StepAnalysis.class,

@@ -86,7 +86,7 @@ public final class RuleMatcher {
         Iterator<OpenMatch> open = progress.open.iterator();
         while (open.hasNext()) {
             OpenMatch match = open.next();
-            if (match.complete || millis < match.fromMillis + rule.withinMillis()) {
+            if (match.complete || millis < endMillis(match)) {
                 continue;
             }
             changed = true;
@@ -114,10 +114,17 @@ public final class RuleMatcher {
         long next = Long.MAX_VALUE;
         for (OpenMatch match : progress.open) {
             if (!match.complete) {
-                next = Math.min(next, match.fromMillis + rule.withinMillis());
+                next = Math.min(next, endMillis(match));
             }
         }
         return next;
+    }
+
+    /** When its time is over; the time of milestones without wall time never is before all of them have come. */
+    private long endMillis(OpenMatch match) {
+        return match.fromMillis > Long.MAX_VALUE - rule.withinMillis()
+                ? Long.MAX_VALUE
+                : match.fromMillis + rule.withinMillis();
     }
 
     private static void complete(RuleProgress progress, OpenMatch match, OpenWay best) {

@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
  * @param matchedCount matches found
  * @param expiredCount matches that ran out of time
  * @param brokenCount matches that another milestone ended
- * @param cutCount what a cap of the rule cut
+ * @param cutCount matches not begun because as many were open as the caps of the rule allow
  * @param droppedCount matches that had begun when their revision was replaced, or their request forgotten
+ * @param givenUpCount matches given up because a milestone asked for more conditions than the caps allow
+ * @param cutWaysCount ways of matches not followed because too many were open
  */
 public record RuleMinute(
         @Field(1) String ruleId,
@@ -30,4 +32,6 @@ public record RuleMinute(
         @Field(8) long expiredCount,
         @Field(9) long brokenCount,
         @Field(10) long cutCount,
-        @Field(11) long droppedCount) {}
+        @Field(11) long droppedCount,
+        @Field(12) long givenUpCount,
+        @Field(13) long cutWaysCount) {}
