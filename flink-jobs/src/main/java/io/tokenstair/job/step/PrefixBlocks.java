@@ -1,6 +1,7 @@
 package io.tokenstair.job.step;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -62,7 +63,9 @@ public class PrefixBlocks {
     /** Blocks in the cache: how often each was stored, and in which of the engine's steps last, {@code step * COPIES + count}. */
     public Map<Long, Long> stored = new HashMap<>();
 
-    public long[] storedRing = new long[EVICTED];
+    /** The rings are as long as they had to be so far: most engines report no KV events, and full ones take a megabyte each. */
+    public long[] storedRing = new long[0];
+
     public int storedNext;
     public int storedCount;
     /** True once a step said under which number it published its events. */
@@ -71,11 +74,11 @@ public class PrefixBlocks {
     public @Nullable StepFill latest;
 
     public Map<Long, Eviction> evicted = new HashMap<>();
-    public long[] evictedRing = new long[EVICTED];
+    public long[] evictedRing = new long[0];
     public int evictedNext;
     public int evictedCount;
     public Map<Long, StepFill> steps = new HashMap<>();
-    public long[] stepRing = new long[STEPS];
+    public long[] stepRing = new long[0];
     public int stepNext;
     public int stepCount;
     /** Stored events that came before their step, as wire bytes. */
@@ -89,12 +92,17 @@ public class PrefixBlocks {
     /** Numbers of the messages that came, and of those that did not. */
     public MessageNumbers numbers = new MessageNumbers();
 
-    public long[] messageRing = new long[REPLAYED];
+    public long[] messageRing = new long[0];
     public int messageNext;
     public int messageCount;
 
     /** For Flink's serializer. */
     public PrefixBlocks() {}
+
+    /** A ring that has a place of this number, of at most so many: itself, or a longer copy. Places are filled one after the other. */
+    private static long[] reaching(long[] ring, int place, int most) {
+        return place < ring.length ? ring : Arrays.copyOf(ring, Math.min(most, Math.max(16, 2 * ring.length)));
+    }
 
     /** True when a message with this number was taken before: a replay brought it again. Remembers it otherwise. */
     boolean isRepeated(@Nullable Long batchSequence, int eventIndex, boolean stored, List<Long> hashes) {
@@ -112,6 +120,7 @@ public class PrefixBlocks {
         } else {
             messageCount++;
         }
+        messageRing = reaching(messageRing, messageNext, REPLAYED);
         messageRing[messageNext] = key;
         messageNext = (messageNext + 1) % REPLAYED;
         return false;
@@ -135,6 +144,7 @@ public class PrefixBlocks {
         } else {
             stepCount++;
         }
+        stepRing = reaching(stepRing, stepNext, STEPS);
         stepRing[stepNext] = fill.batchSequence;
         stepNext = (stepNext + 1) % STEPS;
         steps.put(fill.batchSequence, fill);
@@ -160,6 +170,7 @@ public class PrefixBlocks {
         } else {
             storedCount++;
         }
+        storedRing = reaching(storedRing, storedNext, EVICTED);
         storedRing[storedNext] = hash;
         storedNext = (storedNext + 1) % EVICTED;
     }
@@ -198,6 +209,7 @@ public class PrefixBlocks {
         } else {
             evictedCount++;
         }
+        evictedRing = reaching(evictedRing, evictedNext, EVICTED);
         evictedRing[evictedNext] = hash;
         evictedNext = (evictedNext + 1) % EVICTED;
     }
