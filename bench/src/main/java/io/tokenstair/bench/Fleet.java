@@ -13,10 +13,13 @@ import java.util.PriorityQueue;
 public final class Fleet {
     private final List<byte[][]> partitions;
     private final FleetSize size;
+    private final int longestPartition;
 
     private Fleet(FleetSize size, List<byte[][]> partitions) {
         this.size = size;
         this.partitions = partitions;
+        this.longestPartition =
+                partitions.stream().mapToInt(records -> records.length).max().orElse(0);
     }
 
     /** Makes the records of a fleet. The same size gives the same bytes. */
@@ -40,7 +43,7 @@ public final class Fleet {
 
     /** Records of the longest partition. */
     public int longestPartition() {
-        return partitions.stream().mapToInt(records -> records.length).max().orElse(0);
+        return longestPartition;
     }
 
     /** Bytes of all records. */

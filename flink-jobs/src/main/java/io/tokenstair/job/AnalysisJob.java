@@ -28,6 +28,7 @@ import io.tokenstair.job.statistics.SlideCovariance;
 import io.tokenstair.job.statistics.SlideQuantiles;
 import io.tokenstair.job.step.AnalyseSteps;
 import io.tokenstair.job.step.EngineRecord;
+import io.tokenstair.job.step.EngineRecordTypeInfo;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.rule.bound.BoundRule;
 import java.nio.file.Path;
@@ -147,7 +148,7 @@ public final class AnalysisJob {
         }
         boolean schedules = !fixedRules && (revisions != null || !rules.isEmpty());
         SingleOutputStreamOperator<EngineRecord> routed = records.process(
-                        new RouteRecords(rawArchive != null, schedules), TypeInformation.of(EngineRecord.class))
+                        new RouteRecords(rawArchive != null, schedules), EngineRecordTypeInfo.INSTANCE)
                 .name("route-records")
                 .uid("route-records");
         SingleOutputStreamOperator<PublishedSegment> segments = routed.getSideOutput(RouteRecords.CLOCKS)

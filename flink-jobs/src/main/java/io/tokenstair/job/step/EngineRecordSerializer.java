@@ -1,0 +1,113 @@
+package io.tokenstair.job.step;
+
+import io.tokenstair.job.type.PackedBytes;
+import java.io.IOException;
+import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+
+/**
+ * Carries events to their engine, field by field: Flink's own way asks reflection for each of them. Records are not changed once sent,
+ * so a copy is the same object. For the exchange alone: an {@link EngineBuffer} is saved as before.
+ */
+final class EngineRecordSerializer extends TypeSerializer<EngineRecord> {
+    private static final long serialVersionUID = 1L;
+
+    private transient PackedBytes scratch = new PackedBytes();
+
+    @Override
+    public boolean isImmutableType() {
+        return true;
+    }
+
+    @Override
+    public TypeSerializer<EngineRecord> duplicate() {
+        return new EngineRecordSerializer();
+    }
+
+    @Override
+    public EngineRecord createInstance() {
+        return new EngineRecord();
+    }
+
+    @Override
+    public EngineRecord copy(EngineRecord from) {
+        return from;
+    }
+
+    @Override
+    public EngineRecord copy(EngineRecord from, EngineRecord reuse) {
+        return from;
+    }
+
+    @Override
+    public int getLength() {
+        return -1;
+    }
+
+    @Override
+    public void serialize(EngineRecord record, DataOutputView target) throws IOException {
+        PackedBytes out = scratch;
+        out.clear();
+        out.putText(record.engineId);
+        out.putLong(record.coarseEpochMillis);
+        out.putText(record.collectorId);
+        out.putLong(record.collectorEpoch);
+        out.putLong(record.sequence);
+        out.putBytes(record.bytes);
+        out.writeTo(target);
+    }
+
+    @Override
+    public EngineRecord deserialize(DataInputView source) throws IOException {
+        PackedBytes in = scratch;
+        in.readFrom(source);
+        EngineRecord record = new EngineRecord();
+        record.engineId = in.takeText();
+        record.coarseEpochMillis = in.takeLong();
+        record.collectorId = in.takeText();
+        record.collectorEpoch = in.takeLong();
+        record.sequence = in.takeLong();
+        record.bytes = in.takeBytes();
+        return record;
+    }
+
+    @Override
+    public EngineRecord deserialize(EngineRecord reuse, DataInputView source) throws IOException {
+        return deserialize(source);
+    }
+
+    @Override
+    public void copy(DataInputView source, DataOutputView target) throws IOException {
+        PackedBytes.copy(source, target);
+    }
+
+    private Object readResolve() {
+        return new EngineRecordSerializer();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof EngineRecordSerializer;
+    }
+
+    @Override
+    public int hashCode() {
+        return EngineRecordSerializer.class.hashCode();
+    }
+
+    @Override
+    public TypeSerializerSnapshot<EngineRecord> snapshotConfiguration() {
+        return new Snapshot();
+    }
+
+    /** Version 1 of the form above. */
+    public static final class Snapshot extends SimpleTypeSerializerSnapshot<EngineRecord> {
+        /** For Flink, which makes one when it restores. */
+        public Snapshot() {
+            super(EngineRecordSerializer::new);
+        }
+    }
+}
