@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,8 +34,26 @@ final class StepReader {
     private static final int COLUMNS = 9;
     private static final int WAIT = 8;
 
+    private static final int PHASE = 5;
+
     private static final int[] NO_INTS = {};
     private static final long[] NO_LONGS = {};
+    private static final byte[] NO_BYTES = {};
+
+    /**
+     * Columns whose values are all alike, which most are: they are read once and shared by all steps of as many rows, so that half of
+     * a step's columns need neither memory nor a loop. By value and number of rows; each made when it is first wanted.
+     */
+    private static final int SHARED_ROWS = 512;
+
+    private static final int LEAST_SHARED = SequenceRows.ABSENT;
+    private static final int MOST_SHARED = 1;
+    private static final AtomicReferenceArray<int[]> SHARED =
+            new AtomicReferenceArray<>((MOST_SHARED - LEAST_SHARED + 1) * (SHARED_ROWS + 1));
+    private static final AtomicReferenceArray<long[]> SHARED_WAITS = new AtomicReferenceArray<>(2 * (SHARED_ROWS + 1));
+
+    /** A byte times this is that byte eight times. */
+    private static final long EIGHT_TIMES = 0x0101010101010101L;
 
     private final byte[] bytes;
     private int at;
@@ -70,7 +89,10 @@ final class StepReader {
     private @Nullable Long probeNanos;
     private int[] announcedHandles = NO_INTS;
     private final List<String> announcedIds = new ArrayList<>(0);
+    /** Columns of ints by their number; the one of phases stays empty, because its values are bytes. */
     private final int[][] columns = new int[COLUMNS - 1][];
+
+    private byte[] phase = NO_BYTES;
     private long[] waitNanos = NO_LONGS;
 
     private StepReader(byte[] bytes) {
@@ -136,7 +158,7 @@ final class StepReader {
                 case 32 << 3 | LENGTH_DELIMITED -> column(2, end);
                 case 33 << 3 | LENGTH_DELIMITED -> column(3, end);
                 case 34 << 3 | LENGTH_DELIMITED -> column(4, end);
-                case 35 << 3 | LENGTH_DELIMITED -> column(5, end);
+                case FIRST_COLUMN + PHASE << 3 | LENGTH_DELIMITED -> phase = codes(phase, end);
                 case 36 << 3 | LENGTH_DELIMITED -> column(6, end);
                 case 37 << 3 | LENGTH_DELIMITED -> column(7, end);
                 case FIRST_COLUMN + WAIT << 3 | LENGTH_DELIMITED -> waitNanos = longs(waitNanos, end);
@@ -204,38 +226,85 @@ final class StepReader {
 
     private @Nullable SequenceRows rows() {
         int n = columns[0].length;
-        if (waitNanos.length != n) {
+        if (waitNanos.length != n || phase.length != n) {
             return null;
         }
-        for (int[] column : columns) {
-            if (column.length != n) {
-                return null;
-            }
-        }
-        int[] firstToken = columns[1];
-        int[] tokens = columns[2];
-        int[] context = columns[3];
-        int[] scheduled = columns[4];
-        int[] phaseCodes = columns[5];
-        int[] cached = columns[6];
-        int[] preemptions = columns[7];
-        byte[] phase = new byte[n];
         // Its sign is set when any value is below zero or no phase.
         long signs = 0;
-        for (int i = 0; i < n; i++) {
-            signs |= firstToken[i] | tokens[i] | context[i] | scheduled[i] | cached[i] | preemptions[i];
-            signs |= waitNanos[i];
-            signs |= phaseCodes[i] - Phase.PREFILL.code() | Phase.RECOMPUTE.code() - phaseCodes[i];
-            firstToken[i]--;
-            cached[i]--;
-            preemptions[i]--;
-            waitNanos[i]--;
-            phase[i] = (byte) phaseCodes[i];
+        for (int number = 1; number < columns.length; number++) {
+            if (number != PHASE && columns[number].length != n) {
+                return null;
+            }
+            for (int value : columns[number]) {
+                signs |= value;
+            }
         }
-        return signs < 0
-                ? null
-                : new SequenceRows(
-                        columns[0], firstToken, tokens, context, scheduled, phase, cached, preemptions, waitNanos);
+        for (byte code : phase) {
+            signs |= code - Phase.PREFILL.code() | Phase.RECOMPUTE.code() - code;
+        }
+        for (long nanos : waitNanos) {
+            signs |= nanos;
+        }
+        if (signs < 0) {
+            return null;
+        }
+        return new SequenceRows(
+                columns[0],
+                lessOne(columns[1]),
+                columns[2],
+                columns[3],
+                columns[4],
+                phase,
+                lessOne(columns[6]),
+                lessOne(columns[7]),
+                lessOne(waitNanos));
+    }
+
+    /** The values of a column whose numbers are one more than what they mean, so that 0 can say absent. */
+    private static int[] lessOne(int[] column) {
+        int n = column.length;
+        if (n > 0 && n <= SHARED_ROWS && column[0] >= 0 && column[0] <= MOST_SHARED && column == shared(column[0], n)) {
+            return shared(column[0] - 1, n);
+        }
+        for (int i = 0; i < n; i++) {
+            column[i]--;
+        }
+        return column;
+    }
+
+    private static long[] lessOne(long[] column) {
+        int n = column.length;
+        if (n > 0 && n <= SHARED_ROWS && column == sharedWaits(0, n)) {
+            return sharedWaits(SequenceRows.ABSENT, n);
+        }
+        for (int i = 0; i < n; i++) {
+            column[i]--;
+        }
+        return column;
+    }
+
+    private static int[] shared(int value, int rows) {
+        int place = (value - LEAST_SHARED) * (SHARED_ROWS + 1) + rows;
+        int[] known = SHARED.get(place);
+        if (known == null) {
+            known = new int[rows];
+            Arrays.fill(known, value);
+            // Whoever else makes it at once keeps the first: a column is told by its identity.
+            return SHARED.compareAndSet(place, null, known) ? known : SHARED.get(place);
+        }
+        return known;
+    }
+
+    /** The same for waits: all absent, or all 0. */
+    private static long[] sharedWaits(int value, int rows) {
+        int place = (value - LEAST_SHARED) * (SHARED_ROWS + 1) + rows;
+        long[] known = SHARED_WAITS.get(place);
+        if (known == null) {
+            known = new long[rows];
+            Arrays.fill(known, value);
+            return SHARED_WAITS.compareAndSet(place, null, known) ? known : SHARED_WAITS.get(place);
+        }
+        return known;
     }
 
     // ---- bytes
@@ -305,10 +374,41 @@ final class StepReader {
         return ends;
     }
 
+    /** Whether all bytes between two positions are this one. */
+    private boolean areAll(byte value, int from, int to) {
+        long eight = value * EIGHT_TIMES;
+        int i = from;
+        for (; i + Long.BYTES <= to; i += Long.BYTES) {
+            if ((long) LONG.get(bytes, i) != eight) {
+                return false;
+            }
+        }
+        for (; i < to; i++) {
+            if (bytes[i] != value) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A column of small codes: of one byte each, or they are none. */
+    private byte[] codes(byte[] before, int end) {
+        int length = length(end);
+        byte[] values = Arrays.copyOf(before, before.length + length);
+        System.arraycopy(bytes, at, values, before.length, length);
+        at += length;
+        return values;
+    }
+
     private int[] ints(int[] before, int end) {
         int length = length(end);
         int from = at;
         int to = from + length;
+        boolean mayBeShared = before.length == 0 && length > 0 && length <= SHARED_ROWS;
+        if (mayBeShared && bytes[from] >= 0 && bytes[from] <= MOST_SHARED && areAll(bytes[from], from, to)) {
+            at = to;
+            return shared(bytes[from], length);
+        }
         int count = ends(from, to);
         int[] values = before.length == 0 ? new int[count] : Arrays.copyOf(before, before.length + count);
         int filled = before.length;
@@ -340,6 +440,10 @@ final class StepReader {
     private long[] longs(long[] before, int end) {
         int length = length(end);
         int to = at + length;
+        if (before.length == 0 && length > 0 && length <= SHARED_ROWS && areAll((byte) 0, at, to)) {
+            at = to;
+            return sharedWaits(0, length);
+        }
         int count = ends(at, to);
         long[] values = before.length == 0 ? new long[count] : Arrays.copyOf(before, before.length + count);
         int filled = before.length;

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -88,19 +89,7 @@ class StepReaderTest {
 
     /** A step as a collector may write it, from plain values to the largest there are. */
     private static LoggedEvent step(Random random) {
-        List<SequenceRow> rows = new ArrayList<>();
-        for (int i = random.nextInt(80); i > 0; i--) {
-            rows.add(new SequenceRow(
-                    random.nextInt(),
-                    random.nextInt(3) == 0 ? null : size(random),
-                    size(random),
-                    size(random),
-                    size(random),
-                    Phase.ofCode(1 + random.nextInt(4)),
-                    random.nextInt(3) == 0 ? size(random) : null,
-                    random.nextInt(3) == 0 ? size(random) : null,
-                    random.nextInt(3) == 0 ? random.nextLong(Long.MAX_VALUE) : null));
-        }
+        List<SequenceRow> rows = random.nextBoolean() ? alike(random) : different(random);
         List<HandleAnnounced> announced = new ArrayList<>();
         for (int i = random.nextInt(3); i > 0; i--) {
             announced.add(new HandleAnnounced(random.nextInt(), "cmpl-" + random.nextInt()));
@@ -135,6 +124,42 @@ class StepReaderTest {
                         random.nextBoolean() ? random.nextLong() : null,
                         announced,
                         SequenceRows.of(rows)));
+    }
+
+    /** Rows that have little in common. */
+    private static List<SequenceRow> different(Random random) {
+        List<SequenceRow> rows = new ArrayList<>();
+        for (int i = random.nextInt(80); i > 0; i--) {
+            rows.add(new SequenceRow(
+                    random.nextInt(),
+                    random.nextInt(3) == 0 ? null : size(random),
+                    size(random),
+                    size(random),
+                    size(random),
+                    Phase.ofCode(1 + random.nextInt(4)),
+                    random.nextInt(3) == 0 ? size(random) : null,
+                    random.nextInt(3) == 0 ? size(random) : null,
+                    random.nextInt(3) == 0 ? random.nextLong(Long.MAX_VALUE) : null));
+        }
+        return rows;
+    }
+
+    /** Rows of a step that only decodes, most columns of which have one value; also more than are shared. */
+    private static List<SequenceRow> alike(Random random) {
+        Integer first = fewValues(random);
+        Integer cached = fewValues(random);
+        Integer preemptions = fewValues(random);
+        Long wait = random.nextInt(4) == 0 ? Long.valueOf(random.nextInt(2)) : null;
+        List<SequenceRow> rows = new ArrayList<>();
+        for (int i = random.nextInt(20) == 0 ? 600 : random.nextInt(80); i > 0; i--) {
+            rows.add(new SequenceRow(
+                    random.nextInt(), first, 1, size(random), 1, Phase.DECODE, cached, preemptions, wait));
+        }
+        return rows;
+    }
+
+    private static @Nullable Integer fewValues(Random random) {
+        return random.nextBoolean() ? Integer.valueOf(random.nextInt(3)) : null;
     }
 
     private static int size(Random random) {
