@@ -622,7 +622,8 @@ public final class EngineTimeline {
         boolean becomeShort = state.kvSigns.blocksBecomeShort(step.kvUsedBlocksCount(), state.kvTotalBlocksCount);
         boolean drop = false;
         SequenceRows rows = step.rows();
-        for (int i = 0; i < rows.count(); i++) {
+        int count = judged.schedules ? rows.count() : 0;
+        for (int i = 0; i < count; i++) {
             SequenceState sequence = sequenceOfRow[i];
             if (rows.cachedTokens(i) != SequenceRows.ABSENT
                     && rows.phaseCode(i) == Phase.PREFILL.code()
@@ -778,8 +779,8 @@ public final class EngineTimeline {
             reject(header, "step " + step.stepId() + ": it came again, or behind a later one");
             return true;
         }
-        findSequences(step.rows());
-        if (!named(header, step, place, millis)) {
+        boolean allKnown = findSequences(step.rows());
+        if (!allKnown && !named(header, step, place, millis)) {
             return false;
         }
         long start = step.scheduleStartNanos() == null || step.scheduleStartNanos() > end
@@ -826,7 +827,9 @@ public final class EngineTimeline {
         kvSigns(eventId, step, judged);
         waitingTotals(judged, step);
         statistics.step(coarse(header), step, judged, sequenceOfRow);
-        announceSchedules(header, step);
+        if (judged.schedules) {
+            announceSchedules(header, step);
+        }
         if (judged.decodeSequences > 0 && judged.load.promptTokens() == 0) {
             state.history.decoded(state.steps, end, eventId, step.graphMode(), judged.decodeSequences);
         }
@@ -1017,8 +1020,10 @@ public final class EngineTimeline {
                 slow.confidence.equals(Confidence.ESTABLISHED.levelName()));
     }
 
-    private void findSequences(SequenceRows rows) {
+    /** Finds the sequence of each row. Returns whether all have one. */
+    private boolean findSequences(SequenceRows rows) {
         int count = rows.count();
+        boolean allKnown = true;
         if (sequenceOfRow.length < count) {
             sequenceOfRow = new @Nullable SequenceState[Math.max(count, 2 * sequenceOfRow.length)];
         }
@@ -1026,10 +1031,13 @@ public final class EngineTimeline {
             int handle = rows.requestHandle(i);
             SequenceState known = i < knownRows ? sequenceOfRow[i] : null;
             if (known == null || known.handle != handle) {
-                sequenceOfRow[i] = state.sequences.get(handle);
+                known = state.sequences.get(handle);
+                sequenceOfRow[i] = known;
+                allKnown &= known != null;
             }
         }
         knownRows = count;
+        return allKnown;
     }
 
     private void waitingTotals(JudgedStep judged, StepCompleted step) {

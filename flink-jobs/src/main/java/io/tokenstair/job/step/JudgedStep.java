@@ -68,6 +68,9 @@ final class JudgedStep {
     @Nullable
     SequenceState secondContext;
 
+    /** Whether it schedules a sequence for the first time, or again after it lost its blocks: few steps do. */
+    boolean schedules;
+
     /** Rows whose token is judged as that of another row: {@link FollowingRows}. */
     boolean[] following = {};
 

@@ -40,7 +40,7 @@ public class TokenBatch {
     public static final int ANOMALY = 128;
 
     /** Room for a full batch of ordinary tokens. */
-    private static final int USUAL_BYTES = 1_344;
+    private static final int USUAL_BYTES = 1_800;
 
     public SequenceName name = new SequenceName();
     public String clockId = "";

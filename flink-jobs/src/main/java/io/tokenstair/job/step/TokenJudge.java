@@ -69,7 +69,9 @@ final class TokenJudge {
         long prefillPairs = 0;
         long pairs = 0;
         int decodes = 0;
+        boolean schedules = false;
         for (int i = 0; i < rows.count(); i++) {
+            schedules |= rows.cachedTokens(i) != SequenceRows.ABSENT;
             int phase = rows.phaseCode(i);
             if (phase == Phase.DECODE.code()) {
                 decodes++;
@@ -147,6 +149,7 @@ final class TokenJudge {
                 judged.spreadNanos = SLOW_DEVIATIONS * state.gapWindow.medianAbsoluteDeviation();
             }
         }
+        judged.schedules = schedules;
         judged.hostPhaseNanos = hostPhases(step, begin, end);
         cores(judged, step);
         records.step(judged);
