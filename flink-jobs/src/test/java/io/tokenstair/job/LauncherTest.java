@@ -95,6 +95,7 @@ class LauncherTest {
         "run --from l,      io.tokenstair.job.JobMain run --from l",
         "replay --help,     io.tokenstair.job.JobMain replay --help",
         "findings -x,       io.tokenstair.look.LookMain findings -x",
+        "rules list,        io.tokenstair.look.rule.RulesMain list",
         "explain,           io.tokenstair.look.LookMain explain",
         "view --port 1,     io.tokenstair.look.LookMain view --port 1",
         "doctor,            io.tokenstair.gpu.DoctorMain"

@@ -8,8 +8,9 @@ import java.util.stream.Collectors;
  *
  * @param text the part that does not, as the rule writes it, on one line
  * @param values what it was judged by, in the order of the text; one that is absent may be why it cannot be decided
+ * @param heldCount how many parts before it held: the more, the nearer the milestone came
  */
-public record ConditionFailure(String text, List<Value> values) {
+public record ConditionFailure(String text, List<Value> values, int heldCount) {
     /**
      * A field and its value.
      *

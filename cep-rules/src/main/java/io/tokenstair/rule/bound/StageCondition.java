@@ -68,17 +68,18 @@ public final class StageCondition {
         if (holds(candidate, taken)) {
             return Optional.empty();
         }
-        List<ConditionParts.Part> all = parts.all();
-        for (ConditionParts.Part part : all) {
+        int heldCount = 0;
+        for (ConditionParts.Part part : parts.all()) {
             if (!part.condition().holds(candidate, taken)) {
-                return Optional.of(part.condition().failureOf(part.text(), candidate, taken));
+                return Optional.of(part.condition().failureOf(part.text(), candidate, taken, heldCount));
             }
+            heldCount++;
         }
         // Each part alone holds, so the condition was cut wrongly: it fails as a whole.
-        return Optional.of(failureOf(parts.text(), candidate, taken));
+        return Optional.of(failureOf(parts.text(), candidate, taken, 0));
     }
 
-    private ConditionFailure failureOf(String text, Milestone candidate, Taken taken) {
+    private ConditionFailure failureOf(String text, Milestone candidate, Taken taken, int heldCount) {
         List<ConditionFailure.Value> values = references.entrySet().stream()
                 .map(named -> {
                     String name = ConditionCompiler.fieldPath(named.getKey());
@@ -95,7 +96,7 @@ public final class StageCondition {
                 .sorted(Comparator.comparingInt((ConditionFailure.Value value) -> text.indexOf(value.name()))
                         .thenComparing(ConditionFailure.Value::name))
                 .toList();
-        return new ConditionFailure(text, values);
+        return new ConditionFailure(text, values, heldCount);
     }
 
     /** Why it can never hold; absent where it may. */

@@ -26,4 +26,9 @@ public record RuleMiss(
         /** It fits, and came when {@code within} was over. */
         TIME
     }
+
+    /** How near it came: the parts of the condition that held before one did not; above all where no condition is why. */
+    int nearness() {
+        return failure == null ? Integer.MAX_VALUE : failure.heldCount();
+    }
 }

@@ -13,6 +13,7 @@ import io.tokenstair.rule.match.RuleProgress;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param rule the rule
  * @param activity what became of all its matches of the key
  * @param best the match that got furthest, of several the first; absent where none began
- * @param misses what the stage the best match waited for did not take, in order, at most {@link #MAX_MISSES}; of a match that was told, none
+ * @param misses what the stage the best match waited for did not take, the nearest first, then in order, at most {@link #MAX_MISSES}; of a match that was told, none
  * @param missedCount how many there are in all
  */
 public record RuleTrace(
@@ -55,7 +56,14 @@ public record RuleTrace(
         BoundStage wanted = wanted(rule, best);
         List<RuleMiss> misses = wanted == null ? List.of() : misses(rule, wanted, ordered, best);
         return new RuleTrace(
-                rule, watch.activity, best, misses.stream().limit(MAX_MISSES).toList(), misses.size());
+                rule,
+                watch.activity,
+                best,
+                misses.stream()
+                        .sorted(Comparator.comparingInt(RuleMiss::nearness).reversed())
+                        .limit(MAX_MISSES)
+                        .toList(),
+                misses.size());
     }
 
     /** The same of milestones that are complete, every match counted. */
@@ -89,8 +97,7 @@ public record RuleTrace(
         if (best.taken().get(last).size() < rule.stages().get(last).timesFrom()) {
             return rule.stages().get(last);
         }
-        List<BoundStage> later =
-                rule.stages().subList(last + 1, rule.stages().size());
+        List<BoundStage> later = rule.stages().subList(last + 1, rule.stages().size());
         return later.stream()
                 .filter(stage -> !stage.absent() && !stage.optional())
                 .findFirst()
@@ -101,8 +108,7 @@ public record RuleTrace(
     private static List<RuleMiss> misses(
             BoundRule rule, BoundStage wanted, List<Milestone> ordered, @Nullable RuleAttempt best) {
         List<Milestone> milestones = best == null ? List.of() : best.milestones();
-        Taken taken = Taken.of(
-                best == null ? Collections.nCopies(rule.stages().size(), List.of()) : best.taken());
+        Taken taken = Taken.of(best == null ? Collections.nCopies(rule.stages().size(), List.of()) : best.taken());
         boolean strict = best != null && !wanted.absent() && wanted.contiguity() == Contiguity.STRICT;
         List<BoundStage> absent = best == null
                 ? List.of()

@@ -72,11 +72,23 @@ public final class ResultArchive implements AutoCloseable {
      * @throws UnusableInputException when the folder is absent, holds no results, or its files cannot be read
      */
     public static ResultArchive open(Path archive) {
+        return open(archive, List.of());
+    }
+
+    /**
+     * The same, with tables beside {@link ResultTable#ALL}. Files in one of them are results too.
+     *
+     * @throws UnusableInputException when the folder is absent, holds no results, or its files cannot be read
+     */
+    public static ResultArchive open(Path archive, List<ResultTable<?>> more) {
         Path directory;
         boolean hasResults;
         try {
             directory = archive.toRealPath();
-            hasResults = ArchiveLayout.hasResults(directory);
+            hasResults = ArchiveLayout.hasResults(directory)
+                    || more.stream()
+                            .anyMatch(table -> !ArchiveLayout.files(directory, table.name())
+                                    .isEmpty());
         } catch (IOException absent) {
             throw new UnusableInputException(
                     "Cannot open archive " + archive + ": no such folder. Give the folder that replay or run wrote",
@@ -107,7 +119,7 @@ public final class ResultArchive implements AutoCloseable {
             properties.setProperty("jdbc_stream_results", "true");
             root = DriverManager.getConnection("jdbc:duckdb:", properties);
             ResultArchive opened = new ResultArchive(directory, link, spillDirectory, root);
-            opened.defineTables();
+            opened.defineTables(more);
             return opened;
         } catch (SQLException | IOException | ArchiveException failure) {
             closeQuietly(root);
@@ -121,7 +133,7 @@ public final class ResultArchive implements AutoCloseable {
     }
 
     /** Defines a view per table, empty where the archive has no file of it, and then takes all other access away. */
-    private void defineTables() throws SQLException {
+    private void defineTables(List<ResultTable<?>> more) throws SQLException {
         try (Statement statement = root.createStatement()) {
             statement.execute("set threads = " + THREADS);
             statement.execute("set memory_limit = " + literal(MEMORY_LIMIT));
@@ -131,6 +143,9 @@ public final class ResultArchive implements AutoCloseable {
                     + literal(spillDirectory + "/") + "]");
             statement.execute("set enable_external_access = false");
             for (ResultTable<?> table : ResultTable.ALL) {
+                statement.execute(viewOf(table));
+            }
+            for (ResultTable<?> table : more) {
                 statement.execute(viewOf(table));
             }
             statement.execute("set lock_configuration = true");

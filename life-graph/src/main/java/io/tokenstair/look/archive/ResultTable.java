@@ -6,8 +6,12 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.archive.result.RuleMinute;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.event.EventKind;
+import io.tokenstair.event.RuleRevised;
+import io.tokenstair.milestone.Milestone;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -52,20 +56,36 @@ public final class ResultTable<R extends Record> {
      */
     record Column(String name, String sqlType) {}
 
+    /** One row per milestone. */
+    public static final ResultTable<Milestone> MILESTONES = new ResultTable<>(ResultTables.MILESTONE);
+
+    /** One row per revision of a rule and minute. */
+    public static final ResultTable<RuleMinute> RULE_MINUTES = new ResultTable<>(ResultTables.RULE_ACTIVITY);
+
+    /** One row per revision of a rule that a job took. A raw table, read without the headers of its events. */
+    public static final ResultTable<RuleRevised> RULES =
+            new ResultTable<>(TableSchema.of(EventKind.RULE_REVISED.wireName(), RuleRevised.class));
+
+    /** The tables that the commands about rules read beside the others. */
+    public static final List<ResultTable<?>> OF_RULES = List.of(MILESTONES, RULE_MINUTES, RULES);
+
     private final String name;
     private final Constructor<R> constructor;
     private final List<Column> columns;
+    private final List<Class<?>> types;
 
     private ResultTable(TableSchema<R> schema) {
         this.name = schema.table();
         Class<R> rowType = schema.recordType();
         RecordComponent[] components = rowType.getRecordComponents();
+        Class<?>[] componentTypes =
+                Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);
+        this.types = List.of(componentTypes);
         this.columns = Arrays.stream(components)
                 .map(component -> new Column(snakeCase(component.getName()), sqlType(component)))
                 .toList();
         try {
-            this.constructor = rowType.getDeclaredConstructor(
-                    Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new));
+            this.constructor = rowType.getDeclaredConstructor(componentTypes);
         } catch (NoSuchMethodException absent) {
             throw new IllegalStateException("Cannot find the constructor of " + rowType, absent);
         }
@@ -96,6 +116,9 @@ public final class ResultTable<R extends Record> {
         for (int position = 0; position < values.length; position++) {
             Object value = result.getObject(after + position + 1);
             values[position] = value instanceof java.sql.Array array ? listOf(array) : value;
+            if (value instanceof String text && types.get(position).isEnum()) {
+                values[position] = constant(types.get(position), text);
+            }
             if (value == null && columns.get(position).sqlType().endsWith("[]")) {
                 values[position] = List.of();
             }
@@ -108,6 +131,16 @@ public final class ResultTable<R extends Record> {
                             + " again with: tokenstair replay",
                     refused);
         }
+    }
+
+    private Object constant(Class<?> type, String text) {
+        for (Object constant : type.getEnumConstants()) {
+            if (((Enum<?>) constant).name().equals(text)) {
+                return constant;
+            }
+        }
+        throw new UnusableInputException("Cannot read a row of table " + name + ": it says " + text
+                + ", which this version does not know. Read it with the version that wrote it, or a newer one");
     }
 
     private static List<Object> listOf(java.sql.Array array) throws SQLException {
@@ -127,7 +160,7 @@ public final class ResultTable<R extends Record> {
 
     private static String sqlType(RecordComponent component) {
         Class<?> type = component.getType();
-        if (type == String.class) {
+        if (type == String.class || type.isEnum()) {
             return "VARCHAR";
         }
         if (type == int.class || type == Integer.class) {

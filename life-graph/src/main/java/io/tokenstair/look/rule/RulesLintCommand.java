@@ -3,16 +3,23 @@ package io.tokenstair.look.rule;
 import io.tokenstair.look.CommandFailures;
 import io.tokenstair.look.CommandOutput;
 import io.tokenstair.look.json.JsonWriter;
+import io.tokenstair.look.text.Quantity;
+import io.tokenstair.look.text.Terminal;
 import io.tokenstair.rule.RuleException;
 import io.tokenstair.rule.bound.BoundRule;
-import io.tokenstair.rule.bound.RuleExample;
+import io.tokenstair.rule.lint.LintProblem;
+import io.tokenstair.rule.lint.RuleLint;
+import io.tokenstair.rule.syntax.RuleParser;
+import io.tokenstair.rule.syntax.RuleSyntax;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -26,7 +33,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         footer = {
             "",
-            "Exit codes: 0 nothing wrong; 2 an error in a rule, wrong usage or unreadable input.",
+            "Exit codes: 0 no error (warnings are told); 2 an error in a rule, wrong usage or unreadable input.",
             "",
             "Example:",
             "  tokenstair rules lint my-rules/"
@@ -50,16 +57,17 @@ final class RulesLintCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         List<RuleFile> read = RuleFile.read(files);
-        List<Problem> problems = problems(read);
+        List<LintProblem> problems = problems(read);
+        boolean failed = problems.stream().anyMatch(RulesLintCommand::isError);
         if (options.json()) {
             output.bytes(out -> {
                 try (JsonWriter json = new JsonWriter(out, false)) {
-                    for (Problem problem : problems) {
+                    for (LintProblem problem : problems) {
                         json.beginObject();
                         json.text("file", problem.file());
                         json.number("line", problem.line());
                         json.number("column", problem.column());
-                        json.text("level", "error");
+                        json.text("level", problem.level().levelName());
                         json.text("problem", problem.headline());
                         json.endObject();
                         json.endLine();
@@ -67,86 +75,92 @@ final class RulesLintCommand implements Callable<Integer> {
                 }
             });
         } else {
-            PrintWriter errors = spec.commandLine().getErr();
-            problems.forEach(problem -> errors.println(problem.text()));
-            errors.flush();
-            output.text(terminal -> {
-                long wrong = problems.stream().map(Problem::file).distinct().count();
-                for (RuleFile file : read) {
-                    BoundRule rule = file.rule();
-                    if (rule != null
-                            && problems.stream()
-                                    .noneMatch(problem -> problem.file().equals(file.name()))) {
-                        terminal.line(file.name() + ": ok, rule " + rule.id() + " version " + rule.revision());
-                    }
-                }
-                if (wrong > 0) {
-                    terminal.line(wrong + " of " + read.size() + (read.size() == 1 ? " file has" : " files have")
-                            + " errors");
-                }
-            });
+            tell(problems, spec.commandLine().getErr());
+            output.text(terminal -> summary(terminal, read, problems));
         }
-        return problems.isEmpty() ? 0 : CommandFailures.UNUSABLE;
+        return failed ? CommandFailures.UNUSABLE : 0;
     }
 
-    /** What is wrong with files, in their order. */
-    static List<Problem> problems(List<RuleFile> read) {
-        List<Problem> problems = new ArrayList<>();
-        Map<String, String> fileOfId = new LinkedHashMap<>();
+    private static void summary(Terminal terminal, List<RuleFile> read, List<LintProblem> problems) throws IOException {
+        Set<String> wrong = problems.stream()
+                .filter(RulesLintCommand::isError)
+                .map(LintProblem::file)
+                .collect(Collectors.toSet());
+        for (RuleFile file : read) {
+            BoundRule rule = file.rule();
+            if (rule != null && !wrong.contains(file.name())) {
+                long warnings = problems.stream()
+                        .filter(problem -> problem.file().equals(file.name()))
+                        .count();
+                terminal.line(file.name() + ": ok, rule " + rule.id() + " version " + rule.revision()
+                        + (warnings == 0 ? "" : ", " + Quantity.counted(warnings, "warning")));
+            }
+        }
+        if (!wrong.isEmpty()) {
+            terminal.line(
+                    wrong.size() + " of " + read.size() + (read.size() == 1 ? " file has" : " files have") + " errors");
+        }
+    }
+
+    /** What is wrong with files, in their order: why one is no rule, or what is wrong with the rule. */
+    static List<LintProblem> problems(List<RuleFile> read) {
+        List<LintProblem> ofRules = RuleLint.lint(
+                read.stream().map(RuleFile::rule).filter(Objects::nonNull).toList());
+        List<LintProblem> problems = new ArrayList<>();
         for (RuleFile file : read) {
             RuleException refused = file.refused();
-            BoundRule rule = file.rule();
             if (refused != null) {
-                problems.add(new Problem(
-                        file.name(), refused.line(), refused.column(), String.valueOf(refused.getMessage())));
-            } else if (rule != null) {
-                check(file, rule, fileOfId, problems);
+                problems.add(new LintProblem(LintProblem.Level.ERROR, refused));
+            }
+            ofRules.stream()
+                    .filter(problem -> problem.file().equals(file.name()))
+                    .forEach(problems::add);
+            BoundRule rule = file.rule();
+            if (rule != null) {
+                problems.addAll(failingExamples(rule));
             }
         }
         return List.copyOf(problems);
     }
 
-    private static void check(RuleFile file, BoundRule rule, Map<String, String> fileOfId, List<Problem> problems) {
-        String other = fileOfId.putIfAbsent(rule.id(), file.name());
-        if (other != null) {
-            problems.add(Problem.of(file, "Cannot use the id of another rule: " + rule.id() + " is also in " + other));
+    private static List<LintProblem> failingExamples(BoundRule rule) {
+        List<ExampleRun> runs = ExampleRun.all(rule);
+        if (runs.stream().allMatch(ExampleRun::ok)) {
+            return List.of();
         }
-        boolean positive = rule.examples().stream().anyMatch(RuleExample::matchExpected);
-        boolean negative = rule.examples().stream().anyMatch(example -> !example.matchExpected());
-        if (!positive || !negative) {
-            problems.add(Problem.of(
-                    file,
-                    "Cannot accept a rule without an example that expects "
-                            + (positive ? "no-match" : negative ? "match" : "match and one that expects no-match")));
-        }
-        for (ExampleRun run : ExampleRun.all(rule)) {
+        String file = rule.source().file();
+        List<RuleSyntax.Example> written =
+                RuleParser.parse(file, rule.source().text()).examples();
+        List<LintProblem> problems = new ArrayList<>();
+        for (int i = 0; i < runs.size(); i++) {
+            ExampleRun run = runs.get(i);
             if (!run.ok()) {
-                problems.add(Problem.of(
-                        file,
-                        "Example \"" + run.example().name() + "\" expects " + run.expected() + " and finds "
-                                + run.found() + ". See: tokenstair rules test " + file.name()));
+                problems.add(new LintProblem(
+                        LintProblem.Level.ERROR,
+                        written.get(i)
+                                .name()
+                                .error("This example expects " + run.expected() + " and finds " + run.found()
+                                        + ". See: tokenstair rules test " + file)));
             }
         }
+        return problems;
     }
 
-    /**
-     * Something wrong with a rule file.
-     *
-     * @param file the file
-     * @param line from 1
-     * @param column from 1
-     * @param text for people: place, what is wrong, and where it helps the line and a caret
-     */
-    record Problem(String file, int line, int column, String text) {
-        static Problem of(RuleFile file, String problem) {
-            return new Problem(
-                    file.name(), 1, 1, String.valueOf(new RuleException(file.name(), 1, 1, problem, "").getMessage()));
-        }
+    /** True where a rule must not be used. */
+    static boolean isError(LintProblem problem) {
+        return problem.level() == LintProblem.Level.ERROR;
+    }
 
-        /** What is wrong, without the place. */
-        String headline() {
-            String first = text.lines().findFirst().orElse("");
-            return first.substring((file + ":" + line + ":" + column + ": ").length());
+    /** Writes problems with place, line and caret. */
+    static void tell(List<LintProblem> problems, PrintWriter errors) {
+        for (LintProblem problem : problems) {
+            String text = problem.text();
+            String place = problem.file() + ":" + problem.line() + ":" + problem.column() + ": ";
+            errors.println(
+                    isError(problem) || !text.startsWith(place)
+                            ? text
+                            : place + "warning: " + text.substring(place.length()));
         }
+        errors.flush();
     }
 }

@@ -6,9 +6,12 @@ import io.tokenstair.rule.bound.BoundRule;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -33,6 +36,15 @@ final class RulesListCommand implements Callable<Integer> {
             description = "Rule files, or folders of them. Default: the built-in rules.")
     private List<Path> files = List.of();
 
+    @Option(names = "--running", description = "The rules a job has in force, from when, and what they found.")
+    private boolean running;
+
+    @Option(
+            names = "--archive",
+            paramLabel = "DIR",
+            description = "With --running: the archive the job writes or wrote.")
+    private @Nullable Path directory;
+
     @Mixin
     private RulesOptions options = new RulesOptions();
 
@@ -45,6 +57,18 @@ final class RulesListCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        Path archive = directory;
+        if (running != (archive != null)) {
+            throw new ParameterException(spec.commandLine(), "Give --running and --archive DIR together");
+        }
+        if (archive != null) {
+            if (!files.isEmpty()) {
+                throw new ParameterException(spec.commandLine(), "Give rule files or --running, not both");
+            }
+            new RunningRules(output)
+                    .print(archive, options.json(), spec.commandLine().getErr());
+            return 0;
+        }
         RuleSet rules = RuleSet.of(files);
         rules.tellRefused(spec.commandLine().getErr());
         if (options.json()) {

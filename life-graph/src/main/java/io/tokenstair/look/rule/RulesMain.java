@@ -1,5 +1,6 @@
 package io.tokenstair.look.rule;
 
+import io.tokenstair.clock.EpochClock;
 import io.tokenstair.look.CommandFailures;
 import io.tokenstair.look.CommandOutput;
 import java.io.FileDescriptor;
@@ -53,7 +54,10 @@ public final class RulesMain implements Runnable {
         CommandLine commandLine = new CommandLine(new RulesMain())
                 .addSubcommand(new RulesListCommand(output))
                 .addSubcommand(new RulesLintCommand(output))
-                .addSubcommand(new RulesTestCommand(output));
+                .addSubcommand(new RulesTestCommand(output))
+                .addSubcommand(new RulesExplainCommand(output))
+                .addSubcommand(new RulesBacktestCommand(output))
+                .addSubcommand(new RulesApplyCommand(output, EpochClock.system()));
         return CommandFailures.toldIn(commandLine, out, err).execute(arguments);
     }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** The text form of how far a rule got: a line per stage reached, then what the next one lacked. */
 final class TraceText {
     private static final int SHOWN_MISSES = 4;
-    private static final int SHOWN_EVIDENCE = 3;
+    private static final int SHOWN_EVIDENCE = 1;
 
     private final Terminal terminal;
     private final Function<Milestone, String> when;
@@ -95,13 +95,12 @@ final class TraceText {
                 trace.misses().stream().anyMatch(miss -> miss.why() == RuleMiss.Why.FORBIDDEN)
                         ? "not reached: something came that must not"
                         : "not reached: it must be the very next milestone, and is not";
-            case WAITING -> "not reached yet: " + within + " are not over";
+            case WAITING -> "not reached before the archive ends: " + within + " are not over then";
             case MATCHED, USED_UP -> "reached";
         };
     }
 
-    private void miss(
-            BoundRule rule, BoundStage next, @Nullable RuleAttempt best, RuleMiss miss, String margin)
+    private void miss(BoundRule rule, BoundStage next, @Nullable RuleAttempt best, RuleMiss miss, String margin)
             throws IOException {
         line(margin, told(miss.milestone()));
         String reason = switch (miss.why()) {
@@ -109,9 +108,8 @@ final class TraceText {
             case TIME ->
                 "fits, but came "
                         + duration(miss.milestone().coarseEpochMillis()
-                                - (best == null
-                                        ? 0
-                                        : best.milestones().get(0).coarseEpochMillis())) + " after the first; a match lasts less than "
+                                - (best == null ? 0 : best.milestones().get(0).coarseEpochMillis()))
+                        + " after the first; a match lasts less than "
                         + duration(rule.withinMillis());
             case CONDITION -> failed(miss.failure());
             case DISTINCT -> {
@@ -143,6 +141,20 @@ final class TraceText {
                 + (values.isEmpty() ? "" : " (" + values + ")");
     }
 
+    /** What stopped a rule, in one line: the stage that was not reached and, where a condition is why, the part that failed. */
+    static String stopped(RuleTrace trace) {
+        BoundStage next = trace.nextStage();
+        if (next == null) {
+            return "every stage is reached";
+        }
+        String stage = "stage " + next.name() + " is not reached";
+        return trace.misses().stream()
+                .filter(miss -> miss.why() == RuleMiss.Why.CONDITION)
+                .findFirst()
+                .map(miss -> stage + ": " + failed(miss.failure()))
+                .orElse(stage);
+    }
+
     /** A milestone in one line: kind, time, whose it is, and the ids of the events it rests on. */
     String told(Milestone milestone) {
         List<String> words = new ArrayList<>();
@@ -163,7 +175,11 @@ final class TraceText {
                 + (words.isEmpty() ? "" : ", " + String.join(", ", words)) + " "
                 + terminal.styled(
                         Terminal.Style.DIM,
-                        "[" + Terminal.safe(ids) + (evidence.size() > SHOWN_EVIDENCE ? ", ..." : "") + "]");
+                        "[" + Terminal.safe(ids)
+                                + (evidence.size() > SHOWN_EVIDENCE
+                                        ? " and " + (evidence.size() - SHOWN_EVIDENCE) + " more"
+                                        : "")
+                                + "]");
     }
 
     private void line(String margin, String text) throws IOException {

@@ -135,9 +135,9 @@ class RulesCommandsTest {
 
         assertThat(run.exitCode()).isEqualTo(2);
         assertThat(run.err())
-                .contains("a.yaml:1:1: Example \"a long wait\" expects match and finds no-match.")
-                .contains("b.yaml:1:1: Cannot use the id of another rule: slow-return is also in ")
-                .contains("b.yaml:1:1: Cannot accept a rule without an example that expects match and one that expects"
+                .contains("a.yaml:15:11: This example expects match and finds no-match.")
+                .contains("b.yaml:1:5: Cannot use the id of another rule: slow-return is also in ")
+                .contains("b.yaml:1:5: Cannot accept a rule without an example that expects match and one that expects"
                         + " no-match");
         assertThat(run.out()).isEqualTo("2 of 2 files have errors\n");
     }
@@ -158,31 +158,6 @@ class RulesCommandsTest {
     }
 
     private Path rule(String name, String least) throws IOException {
-        return Files.writeString(folder.resolve(name), """
-                id: slow-return
-                version: 2
-                description: >
-                  A preempted request
-                  took long.
-                severity: warning
-                cause: PREEMPTION
-                key: request
-                stages:
-                  - {name: preempted, kind: PREEMPTED}
-                  - {name: back, kind: RECOMPUTED, where: gap > %s}
-                within: 60s
-                finding: "Request {back.requestId} waited {back.gap}."
-                examples:
-                  - name: a long wait
-                    given:
-                      - {kind: PREEMPTED, at: 0ms, requestId: a, stepId: 40}
-                      - {kind: RECOMPUTED, at: 700ms, requestId: a, stepId: 90, tokenIndex: 12, gap: 700ms}
-                    expect: match
-                  - name: a short wait
-                    given:
-                      - {kind: PREEMPTED, at: 0ms, requestId: a, stepId: 40}
-                      - {kind: RECOMPUTED, at: 40ms, requestId: a, stepId: 43, tokenIndex: 12, gap: 40ms}
-                    expect: no-match
-                """.formatted(least));
+        return Files.writeString(folder.resolve(name), SampleRules.text(2, least));
     }
 }

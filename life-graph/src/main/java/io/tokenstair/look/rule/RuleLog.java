@@ -1,0 +1,130 @@
+package io.tokenstair.look.rule;
+
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.log.FolderLogReader;
+import io.tokenstair.log.FolderLogWriter;
+import io.tokenstair.look.archive.UnusableInputException;
+import io.tokenstair.look.text.Terminal;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** Where revisions of rules are sent: the folder of an embedded log, or a Kafka topic. */
+final class RuleLog {
+    private static final Pattern KAFKA_ADDRESS = Pattern.compile("kafka://([^\\s/]+:\\d{1,5})/([\\w.-]{1,249})");
+    private static final Pattern PARTITION = Pattern.compile("partition-(\\d{1,9})");
+    private static final int KAFKA_WAIT_MILLIS = 15_000;
+
+    private RuleLog() {}
+
+    /**
+     * Appends events, in their order.
+     *
+     * @param address {@code kafka://host:port/topic} or a folder
+     * @throws UnusableInputException where they cannot be appended
+     */
+    static void append(String address, List<LoggedEvent> events) {
+        if (!address.startsWith("kafka://")) {
+            toFolder(Path.of(address), events);
+            return;
+        }
+        Matcher kafka = KAFKA_ADDRESS.matcher(address);
+        if (!kafka.matches()) {
+            throw new UnusableInputException(
+                    "Cannot read the address " + Terminal.safe(address) + ": give kafka://host:port/topic");
+        }
+        toTopic(kafka.group(1), kafka.group(2), events);
+    }
+
+    /** A partition of its own for each sending: another process may be writing to those that are there. */
+    private static void toFolder(Path folder, List<LoggedEvent> events) {
+        try {
+            requireLogOrNew(folder);
+            for (int index = nextPartition(folder); ; index++) {
+                try (FolderLogWriter writer = new FolderLogWriter(folder, index)) {
+                    for (LoggedEvent event : events) {
+                        writer.append(EventCodec.encode(event));
+                    }
+                    return;
+                } catch (FileAlreadyExistsException taken) {
+                    // Another sender was faster: the next one is free, or the one after.
+                    continue;
+                }
+            }
+        } catch (IOException failure) {
+            throw new UnusableInputException(
+                    "Cannot write to the log " + folder + ": "
+                            + failure.getClass().getSimpleName() + "; check that the folder can be written to",
+                    failure);
+        }
+    }
+
+    private static void requireLogOrNew(Path folder) throws IOException {
+        if (Files.exists(folder) && !Files.isDirectory(folder)) {
+            throw new UnusableInputException("Cannot write to the log " + folder + ": it is no folder");
+        }
+        if (Files.isDirectory(folder)) {
+            try (Stream<Path> entries = Files.list(folder)) {
+                boolean other = entries.anyMatch(entry -> Files.isDirectory(entry)
+                        && !PARTITION.matcher(entry.getFileName().toString()).matches());
+                if (other && FolderLogReader.partitions(folder).isEmpty()) {
+                    throw new UnusableInputException("Cannot write to the log " + folder
+                            + ": it holds something else; name the folder that holds partition-0000, or a new one");
+                }
+            }
+        }
+    }
+
+    private static int nextPartition(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return 0;
+        }
+        int next = 0;
+        for (Path partition : FolderLogReader.partitions(folder)) {
+            Matcher name = PARTITION.matcher(partition.getFileName().toString());
+            if (name.matches()) {
+                next = Math.max(next, Integer.parseInt(name.group(1)) + 1);
+            }
+        }
+        return next;
+    }
+
+    private static void toTopic(String servers, String topic, List<LoggedEvent> events) {
+        Map<String, Object> settings = Map.of(
+                ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, servers,
+                ProducerConfig.ACKS_CONFIG, "all",
+                ProducerConfig.MAX_BLOCK_MS_CONFIG, KAFKA_WAIT_MILLIS,
+                ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, KAFKA_WAIT_MILLIS,
+                ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 2 * KAFKA_WAIT_MILLIS);
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
+            for (LoggedEvent event : events) {
+                // One partition, so that they keep their order.
+                Future<?> sent = producer.send(new ProducerRecord<>(topic, 0, null, EventCodec.encode(event)));
+                sent.get();
+            }
+        } catch (KafkaException | ExecutionException failure) {
+            String reason =
+                    String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
+            throw new UnusableInputException(
+                    Terminal.safe("Cannot send to topic " + topic + " of " + servers + ": " + reason), failure);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new UnusableInputException("Cannot send: stopped while waiting for the broker", stopped);
+        }
+    }
+}
