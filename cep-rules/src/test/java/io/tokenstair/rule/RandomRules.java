@@ -73,11 +73,14 @@ public final class RandomRules {
             int from = 1 + random.nextInt(3);
             // One stage without an upper bound: two go more ways than a rule may.
             boolean unbounded = text.indexOf("..\n") >= 0;
-            text.append("    times: ").append(from).append(switch (random.nextInt(unbounded ? 2 : 3)) {
-                case 0 -> from == 1 ? "..2" : "";
-                case 1 -> ".." + (from + 1 + random.nextInt(2));
-                default -> "..";
-            });
+            text.append("    times: ")
+                    .append(from)
+                    .append(
+                            switch (random.nextInt(unbounded ? 2 : 3)) {
+                                case 0 -> from == 1 ? "..2" : "";
+                                case 1 -> ".." + (from + 1 + random.nextInt(2));
+                                default -> "..";
+                            });
             text.append('\n');
             if (!text.substring(text.lastIndexOf("times: ")).equals("times: 1\n") && random.nextInt(3) == 0) {
                 text.append("    distinct: ")
@@ -96,10 +99,18 @@ public final class RandomRules {
 
     private static void alternative(
             Random random, StringBuilder text, List<String> earlier, boolean hasPrevious, String first, String rest) {
-        text.append(first).append("kind: ").append(KINDS[random.nextInt(KINDS.length)]).append('\n');
+        text.append(first)
+                .append("kind: ")
+                .append(KINDS[random.nextInt(KINDS.length)])
+                .append('\n');
         String where = condition(random, earlier, hasPrevious);
         if (where != null) {
-            text.append(rest).append("where: |\n").append(rest).append("  ").append(where).append('\n');
+            text.append(rest)
+                    .append("where: |\n")
+                    .append(rest)
+                    .append("  ")
+                    .append(where)
+                    .append('\n');
         }
     }
 
@@ -114,9 +125,8 @@ public final class RandomRules {
         if (!hasPrevious || random.nextBoolean()) {
             return own;
         }
-        String before = earlier.isEmpty() || random.nextInt(3) == 0
-                ? "previous"
-                : earlier.get(random.nextInt(earlier.size()));
+        String before =
+                earlier.isEmpty() || random.nextInt(3) == 0 ? "previous" : earlier.get(random.nextInt(earlier.size()));
         String joined = switch (random.nextInt(5)) {
             case 0 -> "requestId == " + before + ".requestId";
             case 1 -> "requestId != " + before + ".requestId || gap > " + before + ".gap";

@@ -139,8 +139,7 @@ public final class BoundRule implements Serializable {
     /** The kinds its stages take. */
     public Set<MilestoneKind> milestoneKinds() {
         Set<MilestoneKind> kinds = EnumSet.noneOf(MilestoneKind.class);
-        stages.forEach(stage ->
-                stage.alternatives().forEach(alternative -> kinds.add(alternative.milestoneKind())));
+        stages.forEach(stage -> stage.alternatives().forEach(alternative -> kinds.add(alternative.milestoneKind())));
         return kinds;
     }
 

@@ -16,6 +16,7 @@ import dev.cel.parser.CelMacro;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelRuntime;
 import dev.cel.runtime.CelRuntimeFactory;
+import dev.cel.runtime.Program;
 import io.tokenstair.cause.Cause;
 import io.tokenstair.rule.RuleException;
 import io.tokenstair.rule.syntax.ScalarSyntax;
@@ -37,14 +38,26 @@ import org.jspecify.annotations.Nullable;
  * <p>A field of the stage itself is a CEL variable of its name, a field of any stage so far one of {@code stage.field}.
  */
 final class ConditionCompiler {
-    private static final CelRuntime RUNTIME =
-            CelRuntimeFactory.plannerRuntimeBuilder().build();
-
     private static final int MAX_CODE_POINTS = 8 * 1024;
+    private static final int MAX_NODES = 1024;
+    private static final int MAX_PATTERN_LENGTH = 256;
+
+    /** Bounds of what a condition costs; without comprehensions the cost of one is in proportion to its size and its texts. */
     private static final CelOptions OPTIONS = CelOptions.current()
             .maxExpressionCodePointSize(MAX_CODE_POINTS)
             .maxParseRecursionDepth(32)
+            .maxParseExpressionNodeCount(MAX_NODES)
+            .maxRegexProgramSize(4096)
             .build();
+
+    private static final CelRuntime RUNTIME = CelRuntimeFactory.plannerRuntimeBuilder()
+            .setOptions(OPTIONS.toBuilder()
+                    // The only way this runtime compares; the check of types lets no numbers of two types meet.
+                    .enableHeterogeneousNumericComparisons(true)
+                    .build())
+            .build();
+
+    private static final Program MATCHES = matches();
 
     /** No rule can write this sign, so a presence variable cannot be named by accident. */
     private static final String PRESENCE = "@has:";
@@ -100,8 +113,7 @@ final class ConditionCompiler {
     private final int ownStage;
     private final Map<String, StageCondition.Reference> references = new HashMap<>();
 
-    private ConditionCompiler(
-            ScalarSyntax where, List<String> stageNames, Set<String> absentNames, int ownStage) {
+    private ConditionCompiler(ScalarSyntax where, List<String> stageNames, Set<String> absentNames, int ownStage) {
         this.where = where;
         this.text = ConditionText.of(where);
         this.stageNames = stageNames;
@@ -118,8 +130,7 @@ final class ConditionCompiler {
      * @param ownStage index of the stage it belongs to
      * @throws RuleException where a name is unknown or a type or unit does not fit
      */
-    static StageCondition compile(
-            ScalarSyntax where, List<String> stageNames, Set<String> absentNames, int ownStage) {
+    static StageCondition compile(ScalarSyntax where, List<String> stageNames, Set<String> absentNames, int ownStage) {
         return new ConditionCompiler(where, stageNames, absentNames, ownStage).compile();
     }
 
@@ -150,6 +161,17 @@ final class ConditionCompiler {
                     new ConditionParts(where, stageNames, absentNames, ownStage));
         } catch (CelValidationException | CelEvaluationException e) {
             throw where.error("Cannot read the condition: " + e.getMessage());
+        }
+    }
+
+    private static Program matches() {
+        try {
+            CelCompiler compiler = CelCompilerFactory.standardCelCompilerBuilder()
+                    .addVar("pattern", SimpleType.STRING)
+                    .build();
+            return RUNTIME.createProgram(compiler.compile("''.matches(pattern)").getAst());
+        } catch (CelValidationException | CelEvaluationException e) {
+            throw new IllegalStateException("Cannot compile the test of patterns", e);
         }
     }
 
@@ -275,10 +297,37 @@ final class ConditionCompiler {
                                 "Cannot find function: " + function.replace("_[_]", "[]")
                                         + Spelling.suggestion(function, FUNCTIONS));
                     }
+                    if (function.equals("matches")) {
+                        pattern(expression);
+                    }
                     operands(expression).forEach(this::visit);
                 }
                 case LIST -> expression.list().elements().forEach(this::visit);
                 default -> throw error(expression, "Cannot use this part of CEL in a condition");
+            }
+        }
+
+        /** A pattern is read when the rule is, not when a milestone comes. */
+        private void pattern(CelExpr expression) {
+            List<CelExpr> operands = operands(expression).toList();
+            CelExpr pattern = operands.get(operands.size() - 1);
+            boolean written = pattern.getKind() == CelExpr.ExprKind.Kind.CONSTANT
+                    && pattern.constant().getKind() == CelConstant.Kind.STRING_VALUE;
+            if (!written) {
+                throw error(pattern, "Cannot use a pattern that is not written out: matches('r-[0-9]+')");
+            }
+            String text = pattern.constant().stringValue();
+            if (text.length() > MAX_PATTERN_LENGTH) {
+                throw error(
+                        pattern,
+                        "Cannot use a pattern of " + text.length() + " characters: at most " + MAX_PATTERN_LENGTH
+                                + " are allowed");
+            }
+            try {
+                MATCHES.eval(Map.of("pattern", text));
+            } catch (CelEvaluationException e) {
+                throw error(pattern, "Cannot read the pattern: " + text + ". Write it as RE2 does, without look-around "
+                        + "and references");
             }
         }
 

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  * value. Sound, not complete: where it says that a condition never holds, it never does.
  */
 final class ConditionFacts {
-    private static final Map<String, String> NEGATED = Map.of(
-            "_<_", "_>=_", "_<=_", "_>_", "_>_", "_<=_", "_>=_", "_<_", "_==_", "_!=_", "_!=_", "_==_");
-    private static final Map<String, String> TURNED = Map.of(
-            "_<_", "_>_", "_<=_", "_>=_", "_>_", "_<_", "_>=_", "_<=_", "_==_", "_==_", "_!=_", "_!=_");
+    private static final Map<String, String> NEGATED =
+            Map.of("_<_", "_>=_", "_<=_", "_>_", "_>_", "_<=_", "_>=_", "_<_", "_==_", "_!=_", "_!=_", "_==_");
+    private static final Map<String, String> TURNED =
+            Map.of("_<_", "_>_", "_<=_", "_>=_", "_>_", "_<_", "_>=_", "_<=_", "_==_", "_==_", "_!=_", "_!=_");
 
     private final Function<CelExpr, StageCondition.@Nullable Reference> references;
     private final ToIntFunction<CelExpr> position;
@@ -37,8 +37,7 @@ final class ConditionFacts {
      * @param references what a name of the condition stands for; null for anything else
      * @param position index into the condition as written
      */
-    ConditionFacts(
-            Function<CelExpr, StageCondition.@Nullable Reference> references, ToIntFunction<CelExpr> position) {
+    ConditionFacts(Function<CelExpr, StageCondition.@Nullable Reference> references, ToIntFunction<CelExpr> position) {
         this.references = references;
         this.position = position;
     }

@@ -166,8 +166,7 @@ final class FindingText {
             if (field == null) {
                 return String.valueOf(taken.size());
             }
-            return shown(
-                    field.unit(), taken.isEmpty() ? null : field.value().apply(taken.get(taken.size() - 1)));
+            return shown(field.unit(), taken.isEmpty() ? null : field.value().apply(taken.get(taken.size() - 1)));
         }
     }
 

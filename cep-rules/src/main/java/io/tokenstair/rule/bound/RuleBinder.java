@@ -256,8 +256,8 @@ public final class RuleBinder {
             int from = 1;
             int to = 1;
             if (writtenTimes != null) {
-                Matcher times = TIMES.matcher(pattern(
-                        writtenTimes, "times", TIMES, "a number from 1 to 64, or a range as in 2..5 or 3.."));
+                Matcher times = TIMES.matcher(
+                        pattern(writtenTimes, "times", TIMES, "a number from 1 to 64, or a range as in 2..5 or 3.."));
                 times.matches();
                 from = Integer.parseInt(times.group(1));
                 to = times.group(2) == null
@@ -287,7 +287,8 @@ public final class RuleBinder {
                 throw written.contiguity().error("Cannot give contiguity to the first stage: it follows no other");
             }
             if (written.distinct() != null && !repeated) {
-                throw written.distinct().error("Cannot use distinct in a stage that takes one milestone: give it times");
+                throw written.distinct()
+                        .error("Cannot use distinct in a stage that takes one milestone: give it times");
             }
             if (absent) {
                 refuseWithAbsent(written.times(), "times");
@@ -308,9 +309,7 @@ public final class RuleBinder {
                 ScalarSyntax where = alternative.where();
                 alternatives.add(new BoundStage.Alternative(
                         constant(alternative.kind(), "milestone kind", MilestoneKind.class),
-                        where == null
-                                ? null
-                                : ConditionCompiler.compile(where, stageNames, absentNames, index)));
+                        where == null ? null : ConditionCompiler.compile(where, stageNames, absentNames, index)));
             }
             return List.copyOf(alternatives);
         }
@@ -322,8 +321,8 @@ public final class RuleBinder {
             }
             RuleField field = FieldCatalog.find(name.value());
             if (field == null) {
-                throw name.error("Cannot find field: " + name.value()
-                        + Spelling.suggestion(name.value(), FieldCatalog.names()));
+                throw name.error(
+                        "Cannot find field: " + name.value() + Spelling.suggestion(name.value(), FieldCatalog.names()));
             }
             return field;
         }

@@ -138,8 +138,7 @@ public final class RuleOracle {
         }
 
         private boolean inTime(int place) {
-            return ordered.get(place).coarseEpochMillis()
-                            - ordered.get(first).coarseEpochMillis()
+            return ordered.get(place).coarseEpochMillis() - ordered.get(first).coarseEpochMillis()
                     < rule.withinMillis();
         }
     }

@@ -77,8 +77,7 @@ final class ValueRange {
         }
         int order = from.compareTo(to);
         return order > 0
-                || (order == 0
-                        && (!leastIncluded || !mostIncluded || excluded.contains(from.stripTrailingZeros())));
+                || (order == 0 && (!leastIncluded || !mostIncluded || excluded.contains(from.stripTrailingZeros())));
     }
 
     private void atLeast(BigDecimal number, boolean included) {

@@ -65,8 +65,10 @@ public final class RuleLint {
 
     private void beside(@Nullable BoundRule sameId, @Nullable BoundRule sameMeaning) {
         if (sameId != null) {
-            error(syntax.id(), "Cannot use the id of another rule: " + rule.id() + " is also in "
-                    + sameId.source().file());
+            error(
+                    syntax.id(),
+                    "Cannot use the id of another rule: " + rule.id() + " is also in "
+                            + sameId.source().file());
         }
         if (sameMeaning != null && sameMeaning != sameId) {
             warning(syntax.id(), "The stages of this rule are those of " + sameMeaning.id() + ": both find the same");
@@ -77,8 +79,10 @@ public final class RuleLint {
         boolean positive = rule.examples().stream().anyMatch(RuleExample::matchExpected);
         boolean negative = rule.examples().stream().anyMatch(example -> !example.matchExpected());
         if (!positive || !negative) {
-            error(syntax.id(), "Cannot accept a rule without an example that expects "
-                    + (positive ? "no-match" : negative ? "match" : "match and one that expects no-match"));
+            error(
+                    syntax.id(),
+                    "Cannot accept a rule without an example that expects "
+                            + (positive ? "no-match" : negative ? "match" : "match and one that expects no-match"));
         }
     }
 
@@ -117,7 +121,10 @@ public final class RuleLint {
         if (stage.optional()) {
             return ", so the stage never takes anything";
         }
-        List<String> later = rule.stages().subList(stage.index() + 1, rule.stages().size()).stream()
+        List<String> later = rule
+                .stages()
+                .subList(stage.index() + 1, rule.stages().size())
+                .stream()
                 .map(BoundStage::name)
                 .toList();
         return later.isEmpty() || stage.alternatives().size() > 1
@@ -132,8 +139,8 @@ public final class RuleLint {
                         LintProblem.Level.WARNING,
                         where.errorAt(
                                 needed.getValue(),
-                                "A milestone " + kind + " carries no " + needed.getKey().name()
-                                        + ", so this condition does not hold for any"));
+                                "A milestone " + kind + " carries no "
+                                        + needed.getKey().name() + ", so this condition does not hold for any"));
             }
         }
     }
@@ -181,8 +188,10 @@ public final class RuleLint {
         ScalarSyntax name = written(stage).name();
         List<BoundStage> next = nextTaken(stage);
         if (!next.isEmpty() && next.stream().allMatch(later -> later.contiguity() == Contiguity.STRICT)) {
-            error(name, "This absent stage cannot matter: nothing at all may come before the strict stage "
-                    + next.get(0).name());
+            error(
+                    name,
+                    "This absent stage cannot matter: nothing at all may come before the strict stage "
+                            + next.get(0).name());
             return;
         }
         boolean taken = !next.isEmpty()
@@ -192,15 +201,18 @@ public final class RuleLint {
                                 .anyMatch(wanted -> wanted.condition() == null
                                         && wanted.milestoneKind() == absent.milestoneKind()));
         if (taken && next.get(0).distinct() == null) {
-            error(name, "This absent stage cannot matter: whatever fits it is taken by stage "
-                    + next.get(0).name());
+            error(
+                    name,
+                    "This absent stage cannot matter: whatever fits it is taken by stage "
+                            + next.get(0).name());
         }
     }
 
     /** The stages of which one takes the milestone after an absent stage; none where the match may end there. */
     private List<BoundStage> nextTaken(BoundStage absent) {
         List<BoundStage> next = new ArrayList<>();
-        for (BoundStage later : rule.stages().subList(absent.index() + 1, rule.stages().size())) {
+        for (BoundStage later :
+                rule.stages().subList(absent.index() + 1, rule.stages().size())) {
             if (!later.absent()) {
                 next.add(later);
                 if (!later.optional()) {
@@ -218,9 +230,12 @@ public final class RuleLint {
         for (int i = 0; i < stage.alternatives().size(); i++) {
             MilestoneKind kind = stage.alternatives().get(i).milestoneKind();
             if (rule.withinMillis() < MilestoneTraits.delayMillis(kind)) {
-                warning(syntax.within(), "Within " + syntax.within().value() + " is short: " + kind + " comes "
-                        + MilestoneTraits.delayTokens(kind) + " tokens after what it tells, " + MilestoneTraits.delayMillis(kind)
-                        + "ms on the fastest engines");
+                warning(
+                        syntax.within(),
+                        "Within " + syntax.within().value() + " is short: " + kind + " comes "
+                                + MilestoneTraits.delayTokens(kind) + " tokens after what it tells, "
+                                + MilestoneTraits.delayMillis(kind)
+                                + "ms on the fastest engines");
                 return;
             }
         }
@@ -235,8 +250,10 @@ public final class RuleLint {
         }
         ScalarSyntax times = written(stage).times();
         if (times != null && stage.timesTo() > stage.timesFrom()) {
-            warning(times, "A last stage takes its smallest number, " + stage.timesFrom()
-                    + ": the match is told then. Write times: " + stage.timesFrom());
+            warning(
+                    times,
+                    "A last stage takes its smallest number, " + stage.timesFrom()
+                            + ": the match is told then. Write times: " + stage.timesFrom());
         }
     }
 
@@ -245,12 +262,15 @@ public final class RuleLint {
         return syntax.key().value() + "|" + syntax.within().value() + "|"
                 + value(syntax.afterMatch()) + "|"
                 + syntax.stages().stream()
-                        .map(stage -> stage.name().value() + "|" + value(stage.contiguity()) + "|" + value(stage.times())
+                        .map(stage -> stage.name().value() + "|" + value(stage.contiguity()) + "|"
+                                + value(stage.times())
                                 + "|" + value(stage.optional()) + "|" + value(stage.absent()) + "|"
                                 + value(stage.distinct()) + "|"
                                 + stage.alternatives().stream()
                                         .map(alternative -> alternative.kind().value() + "|"
-                                                + value(alternative.where()).replaceAll("\\s+", " ").strip())
+                                                + value(alternative.where())
+                                                        .replaceAll("\\s+", " ")
+                                                        .strip())
                                         .collect(Collectors.joining("|")))
                         .collect(Collectors.joining("|"));
     }

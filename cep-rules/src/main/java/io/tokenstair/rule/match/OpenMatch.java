@@ -27,9 +27,8 @@ public final class OpenMatch {
     public OpenWay furthest() {
         OpenWay furthest = ways.get(0);
         for (OpenWay way : ways) {
-            boolean further = way.stage != furthest.stage
-                    ? way.stage > furthest.stage
-                    : way.taken.size() > furthest.taken.size();
+            boolean further =
+                    way.stage != furthest.stage ? way.stage > furthest.stage : way.taken.size() > furthest.taken.size();
             furthest = further ? way : furthest;
         }
         return furthest;

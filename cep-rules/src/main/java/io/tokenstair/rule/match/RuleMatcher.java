@@ -61,7 +61,10 @@ public final class RuleMatcher {
      * @param matches takes each completed match: the milestones each stage took, in stage order
      */
     public void take(
-            RuleProgress progress, Milestone milestone, RuleActivity activity, Consumer<List<List<Milestone>>> matches) {
+            RuleProgress progress,
+            Milestone milestone,
+            RuleActivity activity,
+            Consumer<List<List<Milestone>>> matches) {
         passTime(progress, milestone.coarseEpochMillis(), activity, matches);
         activity.milestonesCount++;
         Turn turn = new Turn(progress, milestone, activity);
@@ -135,8 +138,7 @@ public final class RuleMatcher {
     }
 
     /** With skip-past-last a complete match waits for those that began before it, and uses up what it overlaps. */
-    private void tellComplete(
-            RuleProgress progress, RuleActivity activity, Consumer<List<List<Milestone>>> matches) {
+    private void tellComplete(RuleProgress progress, RuleActivity activity, Consumer<List<List<Milestone>>> matches) {
         boolean skips = rule.afterMatch() == AfterMatch.SKIP_PAST_LAST;
         Iterator<OpenMatch> open = progress.open.iterator();
         long usedUpTo = -1;
@@ -280,8 +282,7 @@ public final class RuleMatcher {
                 if (bit != plan.endBit() && fits(rule.stages().get(stage), taken)) {
                     fitting |= bit;
                     way.next &= ~bit;
-                } else if (bit != plan.endBit()
-                                && rule.stages().get(stage).contiguity() == Contiguity.STRICT
+                } else if (bit != plan.endBit() && rule.stages().get(stage).contiguity() == Contiguity.STRICT
                         || isForbidden(way.stage, stage, taken)) {
                     way.next &= ~bit;
                 }
@@ -330,8 +331,7 @@ public final class RuleMatcher {
                 progress.waysCount++;
             }
             prune(match);
-            while (match.ways.size() > MAX_WAYS_OF_MATCH
-                    || (progress.waysCount > MAX_WAYS && match.ways.size() > 1)) {
+            while (match.ways.size() > MAX_WAYS_OF_MATCH || (progress.waysCount > MAX_WAYS && match.ways.size() > 1)) {
                 match.ways.remove(match.ways.size() - 1);
                 progress.waysCount--;
                 activity.cutWaysCount++;

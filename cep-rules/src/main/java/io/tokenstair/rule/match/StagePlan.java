@@ -61,7 +61,8 @@ final class StagePlan {
 
     /** True where a way is at its end, and nothing that may come can change that. */
     boolean isComplete(OpenWay way) {
-        return (way.next & endBit) != 0 && absentBetween(way.stage, stages.size()).isEmpty();
+        return (way.next & endBit) != 0
+                && absentBetween(way.stage, stages.size()).isEmpty();
     }
 
     /** The stages that say what must not come between two. */

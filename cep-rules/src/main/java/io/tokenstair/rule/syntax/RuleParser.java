@@ -48,8 +48,8 @@ public final class RuleParser {
             List.of("id", "version", "description", "severity", "cause", "key", "stages", "within", "finding");
 
     /** The names a stage may give. */
-    public static final List<String> STAGE_NAMES = List.of(
-            "name", "kind", "where", "anyOf", "contiguity", "times", "optional", "absent", "distinct");
+    public static final List<String> STAGE_NAMES =
+            List.of("name", "kind", "where", "anyOf", "contiguity", "times", "optional", "absent", "distinct");
 
     /** The names an alternative of {@code anyOf} may give. */
     public static final List<String> ALTERNATIVE_NAMES = List.of("kind", "where");

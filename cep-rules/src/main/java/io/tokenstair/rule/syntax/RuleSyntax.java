@@ -73,7 +73,8 @@ public record RuleSyntax(
      * @param openMatches most matches of a key open at once; absent where the built-in cap holds
      * @param evaluations most conditions asked for one milestone; absent where the built-in cap holds
      */
-    public record Caps(@Nullable ScalarSyntax openMatches, @Nullable ScalarSyntax evaluations) {}
+    public record Caps(
+            @Nullable ScalarSyntax openMatches, @Nullable ScalarSyntax evaluations) {}
 
     /**
      * Milestones a rule is tried on.

@@ -76,7 +76,8 @@ class ConditionTest {
                 within: 60s
                 finding: It happened.
                 """.formatted(condition)));
-        StageCondition bound = Objects.requireNonNull(rule.stages().get(1).alternatives().get(0).condition());
+        StageCondition bound = Objects.requireNonNull(
+                rule.stages().get(1).alternatives().get(0).condition());
         return bound.holds(CANDIDATE, Taken.of(List.of(List.of(EARLIER), List.of())));
     }
 }

@@ -86,7 +86,8 @@ class RuleOracleTest {
         assertThat(of("""
                   - {name: first, kind: PREEMPTED, times: 1..3}
                   - {name: second, kind: RECOMPUTED}
-                """, List.of(P1, P2, R3, R4))).containsExactly(List.of(List.of(P1, P2), List.of(R3)), List.of(List.of(P2), List.of(R3)));
+                """, List.of(P1, P2, R3, R4)))
+                .containsExactly(List.of(List.of(P1, P2), List.of(R3)), List.of(List.of(P2), List.of(R3)));
     }
 
     @Test
@@ -137,7 +138,8 @@ class RuleOracleTest {
                 """;
         assertThat(of(stages, List.of(P1, P2))).hasSize(1);
         assertThat(of(stages, List.of(P1, milestone(FINISHED, 0, 1, "b"), P2))).hasSize(1);
-        assertThat(of(stages, List.of(P1, R3, milestone(PREEMPTED, 20, 4, "a")))).isEmpty();
+        assertThat(of(stages, List.of(P1, R3, milestone(PREEMPTED, 20, 4, "a"))))
+                .isEmpty();
     }
 
     @Test

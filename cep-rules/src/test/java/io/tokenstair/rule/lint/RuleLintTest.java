@@ -40,8 +40,8 @@ class RuleLintTest {
             })
     void aConditionThatCanNeverHoldIsAnError(String condition, String why) {
         assertThat(problems(rule("  - {name: slow, kind: RECOMPUTED, where: \"" + condition + "\"}\n")))
-                .containsExactly("error This condition can never hold: this part " + why
-                        + ", so stage end is never reached");
+                .containsExactly(
+                        "error This condition can never hold: this part " + why + ", so stage end is never reached");
     }
 
     @ParameterizedTest
@@ -84,7 +84,8 @@ class RuleLintTest {
     @Test
     void aFieldThatTheKindDoesNotCarryIsAWarning() {
         assertThat(problems(rule("  - {name: slow, kind: PREEMPTED, where: gap > 1s}\n")))
-                .containsExactly("warning A milestone PREEMPTED carries no gap, so this condition does not hold for any");
+                .containsExactly(
+                        "warning A milestone PREEMPTED carries no gap, so this condition does not hold for any");
         assertThat(problems(rule("  - {name: slow, kind: PREEMPTED, where: gap > 1s || stepId > 3}\n")))
                 .isEmpty();
     }
@@ -129,12 +130,14 @@ class RuleLintTest {
     @Test
     void whatALastStageNeverTakesIsAWarning() {
         assertThat(problems(bind("  - {name: slow, kind: RECOMPUTED, times: 2..5}\n", "60s", EXAMPLES)))
-                .containsExactly("warning A last stage takes its smallest number, 2: the match is told then. Write times: 2");
+                .containsExactly(
+                        "warning A last stage takes its smallest number, 2: the match is told then. Write times: 2");
         assertThat(problems(bind("""
                   - {name: slow, kind: RECOMPUTED}
                   - {name: more, kind: RECOMPUTED, optional: true}
                 """, "60s", EXAMPLES)))
-                .containsExactly("warning An optional last stage takes nothing: the match is told before. Leave it out");
+                .containsExactly(
+                        "warning An optional last stage takes nothing: the match is told before. Leave it out");
     }
 
     @Test
@@ -156,8 +159,8 @@ class RuleLintTest {
     @Test
     void twoRulesOfOneIdOrOneMeaningAreFound() {
         BoundRule rule = rule("  - {name: slow, kind: RECOMPUTED}\n");
-        BoundRule other = RuleBinder.bind(RuleParser.parse(
-                "other.yaml", rule.source().text().replace("id: sample", "id: other")));
+        BoundRule other = RuleBinder.bind(
+                RuleParser.parse("other.yaml", rule.source().text().replace("id: sample", "id: other")));
         assertThat(RuleLint.lint(List.of(rule, rule)))
                 .extracting(LintProblem::headline)
                 .containsExactly("Cannot use the id of another rule: sample is also in sample.yaml");

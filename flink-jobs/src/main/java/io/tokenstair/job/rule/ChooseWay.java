@@ -42,8 +42,7 @@ final class ChooseWay extends KeyedProcessFunction<String, FoundWay, RuleMatch> 
 
     @Override
     public void open(OpenContext context) {
-        ways = getRuntimeContext()
-                .getListState(new ListStateDescriptor<>("ways", TypeInformation.of(FoundWay.class)));
+        ways = getRuntimeContext().getListState(new ListStateDescriptor<>("ways", TypeInformation.of(FoundWay.class)));
         usedUpTo = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("used-up-to", TypeInformation.of(Milestone.class)));
     }

@@ -1,7 +1,6 @@
 package io.tokenstair.job.rule;
 
 import io.tokenstair.milestone.Milestone;
-import java.util.List;
 
 /**
  * A way of a match that flink-cep found gone to its end.

@@ -3,10 +3,8 @@ package io.tokenstair.job.rule;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.milestone.MilestoneKind;
 import io.tokenstair.rule.bound.BoundRule;
-import io.tokenstair.rule.bound.BoundStage;
 import io.tokenstair.rule.bound.RuleKey;
 import java.io.Serial;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -57,8 +55,8 @@ public final class RuleMatches {
                 .name(name + "-input")
                 .uid(name + "-input")
                 .keyBy(new KeyOfRule(rule.key()), Types.STRING);
-        PatternStream<Milestone> found = CEP.pattern(input, RulePattern.compile(rule), RulePattern.ORDER)
-                .inEventTime();
+        PatternStream<Milestone> found =
+                CEP.pattern(input, RulePattern.compile(rule), RulePattern.ORDER).inEventTime();
         if (RulePattern.hasOneWay(rule)) {
             return found.process(new MatchOfRule(rule), TypeInformation.of(RuleMatch.class))
                     .name(name)
@@ -124,8 +122,7 @@ public final class RuleMatches {
         public void processMatch(Map<String, List<Milestone>> match, Context context, Collector<RuleMatch> matches) {
             FoundWay way = Objects.requireNonNull(RulePattern.way(rule, match));
             String key = Objects.requireNonNull(rule.key().of(way.first()));
-            matches.collect(
-                    new RuleMatch(rule.id(), rule.revision(), rule.cause(), rule.severity(), key, way.taken()));
+            matches.collect(new RuleMatch(rule.id(), rule.revision(), rule.cause(), rule.severity(), key, way.taken()));
         }
     }
 

@@ -99,8 +99,7 @@ public final class RulePattern {
         Pattern<Milestone, Milestone> pattern;
         if (before == null) {
             pattern = Pattern.begin(
-                    stage.name(),
-                    skips ? AfterMatchSkipStrategy.skipPastLastEvent() : AfterMatchSkipStrategy.noSkip());
+                    stage.name(), skips ? AfterMatchSkipStrategy.skipPastLastEvent() : AfterMatchSkipStrategy.noSkip());
         } else {
             pattern = strict ? before.next(stage.name()) : before.followedBy(stage.name());
         }

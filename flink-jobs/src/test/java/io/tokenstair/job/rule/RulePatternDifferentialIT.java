@@ -5,15 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.rule.RandomRules;
 import io.tokenstair.rule.bound.BoundRule;
+import io.tokenstair.rule.bound.MilestoneOrder;
 import io.tokenstair.rule.bound.RuleOracle;
 import io.tokenstair.rule.library.RuleLibrary;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.api.common.eventtime.Watermark;
+import org.apache.flink.api.common.eventtime.WatermarkGenerator;
+import org.apache.flink.api.common.eventtime.WatermarkOutput;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.configuration.Configuration;
@@ -21,13 +28,15 @@ import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** flink-cep finds exactly what the oracle says, in both modes, at any parallelism, in any order of arrival. */
 class RulePatternDifferentialIT {
-    private static final int SEQUENCES = 300;
-    private static final int RULES = 9;
+    private static final int SEQUENCES = 200;
+    private static final long LATENESS_MILLIS = 5;
+    private static final int RULES = 16;
 
     @ParameterizedTest
     @CsvSource({"STREAMING, 1, 11", "STREAMING, 4, 12", "BATCH, 2, 11"})
@@ -39,24 +48,66 @@ class RulePatternDifferentialIT {
                 .forEach(i -> milestones.addAll(RandomRules.milestones(seed * 10_000L + i, "e" + i, false)));
         Collections.shuffle(milestones, new Random(seed));
 
-        List<String> expected = new ArrayList<>();
-        for (BoundRule rule : rules) {
-            List<RuleOracle.Match> matches = RuleOracle.matches(rule, milestones);
-            matches.forEach(match -> expected.add(rule.id() + " " + match.key() + " " + match.matched()));
-        }
+        List<String> expected = expected(rules, milestones);
         assertThat(expected).as("the rules meet the milestones").hasSizeGreaterThan(SEQUENCES);
-
-        List<String> found = new ArrayList<>();
-        for (RuleMatch match : run(mode, parallelism, milestones, rules)) {
-            found.add(match.ruleId() + " " + match.key() + " " + match.matched());
-        }
-        Collections.sort(expected);
-        Collections.sort(found);
-        assertThat(found).isEqualTo(expected);
+        // Arrival is shuffled over the whole input: nothing may be late.
+        assertThat(run(
+                        mode,
+                        parallelism,
+                        milestones,
+                        rules,
+                        WatermarkStrategy.forBoundedOutOfOrderness(Duration.ofHours(1))))
+                .isEqualTo(expected);
     }
 
-    private static List<RuleMatch> run(
-            RuntimeExecutionMode mode, int parallelism, List<Milestone> milestones, List<BoundRule> rules)
+    @Test
+    void whatTheWatermarkHasPassedTakesNoPart() throws Exception {
+        List<BoundRule> rules = RandomRules.rules(13, RULES);
+        Random random = new Random(13);
+        Map<Milestone, Long> arrival = new IdentityHashMap<>();
+        IntStream.range(0, SEQUENCES)
+                .forEach(i -> RandomRules.milestones(130_000L + i, "e" + i, false)
+                        .forEach(milestone ->
+                                arrival.put(milestone, milestone.coarseEpochMillis() + random.nextInt(12))));
+        List<Milestone> milestones = arrival.keySet().stream()
+                .sorted(Comparator.comparing((Milestone milestone) -> arrival.getOrDefault(milestone, 0L))
+                        .thenComparing(new MilestoneOrder()))
+                .toList();
+        List<Milestone> inTime = new ArrayList<>();
+        long watermark = Long.MIN_VALUE;
+        for (Milestone milestone : milestones) {
+            if (milestone.coarseEpochMillis() > watermark) {
+                inTime.add(milestone);
+            }
+            watermark = Math.max(watermark, milestone.coarseEpochMillis() - LATENESS_MILLIS);
+        }
+        assertThat(milestones.size() - inTime.size()).as("late ones").isGreaterThan(100);
+
+        List<String> expected = expected(rules, inTime);
+        assertThat(expected).isNotEqualTo(expected(rules, milestones));
+        assertThat(run(
+                        RuntimeExecutionMode.STREAMING,
+                        1,
+                        milestones,
+                        rules,
+                        WatermarkStrategy.forGenerator(context -> new WatermarkPerMilestone())))
+                .isEqualTo(expected);
+    }
+
+    private static List<String> expected(List<BoundRule> rules, List<Milestone> milestones) {
+        return rules.stream()
+                .flatMap(rule -> RuleOracle.matches(rule, milestones).stream()
+                        .map(match -> rule.id() + " " + match.key() + " " + match.matched()))
+                .sorted()
+                .toList();
+    }
+
+    private static List<String> run(
+            RuntimeExecutionMode mode,
+            int parallelism,
+            List<Milestone> milestones,
+            List<BoundRule> rules,
+            WatermarkStrategy<Milestone> watermarks)
             throws Exception {
         Configuration configuration = new Configuration();
         configuration.set(PipelineOptions.GENERIC_TYPES, false);
@@ -67,14 +118,26 @@ class RulePatternDifferentialIT {
         DataStream<Milestone> input = environment
                 .fromData(TypeInformation.of(Milestone.class), milestones.toArray(Milestone[]::new))
                 .uid("milestones")
-                // Arrival is shuffled over the whole input: nothing may be late.
                 .assignTimestampsAndWatermarks(
-                        WatermarkStrategy.<Milestone>forBoundedOutOfOrderness(Duration.ofHours(1))
-                                .withTimestampAssigner((milestone, before) -> milestone.coarseEpochMillis()))
+                        watermarks.withTimestampAssigner((milestone, before) -> milestone.coarseEpochMillis()))
                 .uid("event-time");
-        CollectedMatches sink = new CollectedMatches(mode + "-" + parallelism);
+        CollectedMatches sink = new CollectedMatches(mode + "-" + parallelism + "-" + milestones.size());
         RuleMatches.of(input, rules).sinkTo(sink).uid("collect");
         environment.execute();
-        return List.copyOf(sink.matches());
+        return sink.matches().stream()
+                .map(match -> match.ruleId() + " " + match.key() + " " + match.matched())
+                .sorted()
+                .toList();
+    }
+
+    /** A watermark after each milestone, so that what is late is the same in every run. */
+    private static final class WatermarkPerMilestone implements WatermarkGenerator<Milestone> {
+        @Override
+        public void onEvent(Milestone milestone, long epochMillis, WatermarkOutput output) {
+            output.emitWatermark(new Watermark(epochMillis - LATENESS_MILLIS));
+        }
+
+        @Override
+        public void onPeriodicEmit(WatermarkOutput output) {}
     }
 }
