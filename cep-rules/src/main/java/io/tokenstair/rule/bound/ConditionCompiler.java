@@ -326,8 +326,10 @@ final class ConditionCompiler {
             try {
                 MATCHES.eval(Map.of("pattern", text));
             } catch (CelEvaluationException e) {
-                throw error(pattern, "Cannot read the pattern: " + text + ". Write it as RE2 does, without look-around "
-                        + "and references");
+                throw error(
+                        pattern,
+                        "Cannot read the pattern: " + text + ". Write it as RE2 does, without look-around "
+                                + "and references");
             }
         }
 

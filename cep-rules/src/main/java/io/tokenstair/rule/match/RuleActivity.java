@@ -41,11 +41,6 @@ public final class RuleActivity {
     /** Nothing so far. */
     public RuleActivity() {}
 
-    /** What the caps cut: matches not begun, matches given up and ways not followed. */
-    public long cutByCapsCount() {
-        return cutCount + givenUpCount + cutWaysCount;
-    }
-
     /** Counts one more match that reached a stage. */
     void reached(int stage) {
         while (reachedCounts.size() <= stage) {
