@@ -319,6 +319,7 @@ class ArchitectureTest {
     /** Numbers of events that have no unit, and why. */
     private static final Map<String, String> UNITLESS = Map.of(
             "priority", "an order, not an amount",
+            "version", "an order, not an amount",
             "httpStatus", "a code",
             "driverCode", "a code",
             "collectorEpoch", "tells starts apart and is never counted with",

@@ -55,6 +55,20 @@ class RuleTraceTest {
     }
 
     @Test
+    void theNearestMissComesFirst() {
+        RuleTrace trace = trace(
+                "relaxed",
+                PREEMPTED.formatted("0ms"),
+                "{kind: RECOMPUTED, at: 10ms, requestId: a, sequenceIndex: 1, gap: 600ms}",
+                BACK.formatted("40ms", "40ms"));
+
+        assertThat(trace.misses())
+                .extracting(miss -> Objects.requireNonNull(miss.failure()).text())
+                .containsExactly("gap > 500ms", "sequenceIndex == preempted.sequenceIndex");
+        assertThat(trace.missedCount()).isEqualTo(2);
+    }
+
+    @Test
     void aFittingMilestoneAfterTheTimeIsSaidToBeLate() {
         RuleTrace trace = trace("relaxed", PREEMPTED.formatted("0ms"), BACK.formatted("60s", "600ms"));
 

@@ -131,7 +131,8 @@ class RulesOverArchiveTest {
     void theRunningRulesAreListedWithTheirInstantsAndCounts() {
         revised();
         SampleRules.activity(
-                archive, List.of(new RuleMinute("slow-return", 1, 60_000L, 5, 2, List.of(3L, 1L), 1, 1, 0, 4, 0, 0, 0)));
+                archive,
+                List.of(new RuleMinute("slow-return", 1, 60_000L, 5, 2, List.of(3L, 1L), 1, 1, 0, 4, 0, 0, 0)));
 
         RulesRun run = RulesRun.of("list", "--running", "--archive", archive);
 
