@@ -88,11 +88,12 @@ final class ReplayCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "Cannot compare with " + diff + ": it has no result tables; run tokenstair replay on it first");
         }
-        boolean revised = !ArchiveLayout.files(archive, EventKind.RULE_REVISED.wireName())
-                .isEmpty();
+        boolean revised =
+                !ArchiveLayout.files(archive, EventKind.RULE_REVISED.wireName()).isEmpty();
         if (revised && (rules != null || fixedRules)) {
-            throw new IllegalArgumentException("Cannot replay " + archive
-                    + " with other rules: it holds the revisions that were in force; leave --rules and --fixed-rules away");
+            throw new IllegalArgumentException(
+                    "Cannot replay " + archive
+                            + " with other rules: it holds the revisions that were in force; leave --rules and --fixed-rules away");
         }
         AnalysisJob job = new AnalysisJob(true, RuleFiles.withBuiltIn(rules), null, out);
         JobOptions.requireFolderOrNew(out);

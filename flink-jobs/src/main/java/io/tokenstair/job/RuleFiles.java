@@ -42,8 +42,8 @@ final class RuleFiles {
                 }
                 BoundRule builtIn = rules.get(rule.id());
                 if (builtIn != null && builtIn.revision() >= rule.revision()) {
-                    throw new IllegalArgumentException("Cannot put " + file + " in the place of the built-in rule " + rule.id()
-                            + ": give it a version above " + builtIn.revision() + ", or another id");
+                    throw new IllegalArgumentException("Cannot put " + file + " in the place of the built-in rule "
+                            + rule.id() + ": give it a version above " + builtIn.revision() + ", or another id");
                 }
             }
             rules.putAll(own);
@@ -66,14 +66,14 @@ final class RuleFiles {
             return List.of(place);
         }
         try (Stream<Path> entries = Files.list(place)) {
-            List<Path> files = entries.filter(file -> file.toString().endsWith(".yaml")
-                            || file.toString().endsWith(".yml"))
+            List<Path> files = entries.filter(file ->
+                            file.toString().endsWith(".yaml") || file.toString().endsWith(".yml"))
                     .sorted()
                     .limit(MAX_FILES + 1)
                     .toList();
             if (files.isEmpty() || files.size() > MAX_FILES) {
-                throw new IllegalArgumentException("Cannot read rules from " + place + ": give a folder of 1 to "
-                        + MAX_FILES + " .yaml files");
+                throw new IllegalArgumentException(
+                        "Cannot read rules from " + place + ": give a folder of 1 to " + MAX_FILES + " .yaml files");
             }
             return files;
         }

@@ -50,14 +50,16 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--rules",
             paramLabel = "FILE|FOLDER",
-            description = "rules to start with beside the built-in ones; one of a built-in rule's id and a higher version takes its place")
+            description =
+                    "rules to start with beside the built-in ones; one of a built-in rule's id and a higher version takes its place")
     @Nullable
     Path rules;
 
     @Option(
             names = "--rules-from",
             paramLabel = "LOG",
-            description = "control log with revisions of rules, as rules apply writes it: kafka://host:port/topic, or a folder")
+            description =
+                    "control log with revisions of rules, as rules apply writes it: kafka://host:port/topic, or a folder")
     @Nullable
     String rulesFrom;
 
@@ -66,7 +68,9 @@ final class RunCommand implements Callable<Integer> {
             description = "match with flink-cep as it comes: the rules never change, and their activity is not counted")
     boolean fixedRules;
 
-    @Option(names = "--once", description = "end where the log ends now; revisions of rules are read to their end first")
+    @Option(
+            names = "--once",
+            description = "end where the log ends now; revisions of rules are read to their end first")
     boolean once;
 
     @Option(names = "--parallelism", paramLabel = "N", defaultValue = "1", description = "subtasks (default 1)")

@@ -46,9 +46,17 @@ class RuleRevisionsIT {
     @Test
     void everySubtaskSwitchesAtOneEventTimeAndAReplaySaysTheSameAtEveryParallelism() throws Exception {
         Path log = Captures.log("kv_pressure_preemption", folder.resolve("log"));
-        run("run", "--once", "--from", log.toString(), "--archive", folder.resolve("plain").toString());
+        run(
+                "run",
+                "--once",
+                "--from",
+                log.toString(),
+                "--archive",
+                folder.resolve("plain").toString());
         List<Long> ends = endsMillis(folder.resolve("plain"));
-        assertThat(new TreeSet<>(ends)).as("ends of requests at different times").hasSizeGreaterThan(5);
+        assertThat(new TreeSet<>(ends))
+                .as("ends of requests at different times")
+                .hasSizeGreaterThan(5);
         long first = ends.get(ends.size() / 4);
         long second = ends.get(ends.size() / 2);
         long third = ends.get(3 * ends.size() / 4);
@@ -141,7 +149,9 @@ class RuleRevisionsIT {
             assertThat(JobRuns.difference(JobRuns.rows(again, ResultTables.RULE_ACTIVITY), activity))
                     .as("activity of a replay at %d", parallelism)
                     .isEmpty();
-            assertThat(bytes(again)).as("the history of revisions, byte for byte").isEqualTo(bytes(archive));
+            assertThat(bytes(again))
+                    .as("the history of revisions, byte for byte")
+                    .isEqualTo(bytes(archive));
         }
     }
 

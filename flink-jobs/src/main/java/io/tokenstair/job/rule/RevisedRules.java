@@ -17,7 +17,6 @@ import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.streaming.api.datastream.BroadcastStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs rules over milestones, and revises them while the job runs: one operator says from when a revision holds, one for each kind of key

@@ -94,8 +94,7 @@ final class RuleScheduling {
         EventHeader header = new EventHeader("rules/start", 0, state.nextIndex, "none", null, null);
         String problem = decide(header, revised, true);
         if (problem != null) {
-            EventHeader refusal =
-                    new EventHeader("rules/start-refused", 0, state.refusedStarts++, "none", null, null);
+            EventHeader refusal = new EventHeader("rules/start-refused", 0, state.refusedStarts++, "none", null, null);
             refuse(refusal, revised.source(), problem, excerpt(revised));
         }
     }
@@ -120,8 +119,8 @@ final class RuleScheduling {
             refuse(
                     refusal,
                     record.origin,
-                    "record " + record.ordinal + ": "
-                            + logged.event().kind().catalogName() + " is no revision of a rule",
+                    "record " + record.ordinal + ": " + logged.event().kind().catalogName()
+                            + " is no revision of a rule",
                     null);
             return;
         }
@@ -277,8 +276,8 @@ final class RuleScheduling {
         }
         known.retired = true;
         accept(revised.ruleId(), known, effective, fromStart, 0);
-        output.scheduled(new ScheduledRule(
-                revised.ruleId(), 0, known.scheduleIndex, effective, null, revised.source(), null));
+        output.scheduled(
+                new ScheduledRule(revised.ruleId(), 0, known.scheduleIndex, effective, null, revised.source(), null));
         archive(header, revised, known.version, known);
         forgetRetired();
         return null;

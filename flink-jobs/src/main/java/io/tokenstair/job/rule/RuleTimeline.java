@@ -84,12 +84,15 @@ final class RuleTimeline {
 
         /** The rules that must see milestones of a kind, in the order of their ids. */
         List<Revision> of(MilestoneKind kind) {
-            return byKind.computeIfAbsent(kind, wanted -> byId.values().stream()
-                    .filter(revision -> {
-                        var rule = revision.matcher().rule();
-                        return rule.seesEveryKind() || rule.milestoneKinds().contains(wanted);
-                    })
-                    .toList());
+            return byKind.computeIfAbsent(
+                    kind,
+                    wanted -> byId.values().stream()
+                            .filter(revision -> {
+                                var rule = revision.matcher().rule();
+                                return rule.seesEveryKind()
+                                        || rule.milestoneKinds().contains(wanted);
+                            })
+                            .toList());
         }
     }
 

@@ -78,8 +78,7 @@ public final class ScheduleRules extends AbstractStreamOperator<ScheduledRule>
     public void initializeState(StateInitializationContext context) throws Exception {
         super.initializeState(context);
         saved = context.getOperatorStateStore()
-                .getListState(
-                        new ListStateDescriptor<>("scheduling", TypeInformation.of(SchedulingState.class)));
+                .getListState(new ListStateDescriptor<>("scheduling", TypeInformation.of(SchedulingState.class)));
         archived = new ArrayList<>();
         state = new SchedulingState();
         for (SchedulingState before : saved.get()) {
@@ -92,9 +91,11 @@ public final class ScheduleRules extends AbstractStreamOperator<ScheduledRule>
         super.open();
         refused = getMetricGroup().counter("rulesRefused");
         getMetricGroup()
-                .gauge("rulesInForce", () -> state.rules.values().stream()
-                        .filter(rule -> !rule.retired)
-                        .count());
+                .gauge(
+                        "rulesInForce",
+                        () -> state.rules.values().stream()
+                                .filter(rule -> !rule.retired)
+                                .count());
     }
 
     @Override

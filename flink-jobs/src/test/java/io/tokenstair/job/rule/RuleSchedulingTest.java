@@ -10,8 +10,8 @@ import io.tokenstair.event.RuleRevised;
 import io.tokenstair.job.source.RawRecord;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 
 /** From when a revision holds, and what is refused. */
 class RuleSchedulingTest {
@@ -70,8 +70,9 @@ class RuleSchedulingTest {
         assertThat(archived)
                 .extracting(event -> ((RuleRevised) event.event()).effectiveMillis())
                 .containsExactly(0L, 5_001L, 5_001L, 9_000L);
-        assertThat(archived).extracting(event -> event.header().eventId()).containsExactly(
-                "apply/1/0", "apply/1/1", "apply/1/2", "apply/1/3");
+        assertThat(archived)
+                .extracting(event -> event.header().eventId())
+                .containsExactly("apply/1/0", "apply/1/1", "apply/1/2", "apply/1/3");
     }
 
     @Test
@@ -104,8 +105,8 @@ class RuleSchedulingTest {
         scheduling().take(RawRecord.of(new byte[] {1, 2, 3}, "control", 6));
         assertThat(refusal()).contains("record 6");
         scheduling()
-                .take(RuleTexts.record(new LoggedEvent(
-                        new EventHeader("c", 1, 7, "none", null, null), new CollectorGap("s", 0, 1))));
+                .take(RuleTexts.record(
+                        new LoggedEvent(new EventHeader("c", 1, 7, "none", null, null), new CollectorGap("s", 0, 1))));
         assertThat(refusal()).contains("CollectorGap is no revision of a rule");
         take(RuleTexts.event(8, "big", RuleRevised.SET, "#".repeat(300 * 1024), null));
         assertThat(refusal()).contains("bytes");
@@ -182,8 +183,9 @@ class RuleSchedulingTest {
 
         scheduled.clear();
         new RuleSchedulingTest.Replay(scheduled).run(rows);
-        assertThat(scheduled).containsExactlyInAnyOrderElementsOf(
-                List.of(streamed.get(0), streamed.get(1), streamed.get(1), streamed.get(2)));
+        assertThat(scheduled)
+                .containsExactlyInAnyOrderElementsOf(
+                        List.of(streamed.get(0), streamed.get(1), streamed.get(1), streamed.get(2)));
     }
 
     @Test

@@ -50,8 +50,7 @@ final class RuleTexts {
     }
 
     static RawRecord record(LoggedEvent event) {
-        return RawRecord.of(
-                EventCodec.encode(event), "control", event.header().sequence());
+        return RawRecord.of(EventCodec.encode(event), "control", event.header().sequence());
     }
 
     static Milestone milestone(

@@ -40,8 +40,7 @@ class RunRulesHarnessTest {
             RuleKey key, @Nullable OperatorSubtaskState restored) throws Exception {
         KeyedBroadcastOperatorTestHarness<String, Milestone, ScheduledRule, Finding> harness =
                 new KeyedBroadcastOperatorTestHarness<>(
-                        new CoBroadcastWithKeyedOperator<>(
-                                new RunRules(key, false, HOLD), List.of(RunRules.RULES)),
+                        new CoBroadcastWithKeyedOperator<>(new RunRules(key, false, HOLD), List.of(RunRules.RULES)),
                         milestone -> Objects.requireNonNull(key.of(milestone)),
                         Types.STRING,
                         JobEnvironment.MAX_PARALLELISM,
@@ -86,8 +85,7 @@ class RunRulesHarnessTest {
         }
     }
 
-    private static int entries(
-            KeyedBroadcastOperatorTestHarness<String, Milestone, ScheduledRule, Finding> harness) {
+    private static int entries(KeyedBroadcastOperatorTestHarness<String, Milestone, ScheduledRule, Finding> harness) {
         return ((HeapKeyedStateBackend<?>) Objects.requireNonNull(
                         ((AbstractStreamOperator<?>) harness.getOperator()).getKeyedStateBackend()))
                 .numKeyValueStateEntries();
@@ -119,7 +117,10 @@ class RunRulesHarnessTest {
 
         assertThat(found)
                 .containsExactlyInAnyOrder(
-                        "a 1 [c/1/1900, c/1/2100]", "a 1 [c/1/2500, c/1/2600]", "a 2 [c/1/2000, c/1/2601]", "a 2 [c/1/2500, c/1/2601]");
+                        "a 1 [c/1/1900, c/1/2100]",
+                        "a 1 [c/1/2500, c/1/2600]",
+                        "a 2 [c/1/2000, c/1/2601]",
+                        "a 2 [c/1/2500, c/1/2601]");
         assertThat(entries(harness)).isZero();
         harness.close();
     }
@@ -210,7 +211,8 @@ class RunRulesHarnessTest {
         List<String> expected = new ArrayList<>();
         for (BoundRule rule : rules) {
             RuleOracle.matches(rule, milestones)
-                    .forEach(match -> expected.add(RuleFindings.of(rule, match.matched()).toString()));
+                    .forEach(match ->
+                            expected.add(RuleFindings.of(rule, match.matched()).toString()));
         }
         assertThat(expected).isNotEmpty();
         List<String> said = new ArrayList<>();

@@ -36,8 +36,8 @@ class ScheduleRulesHarnessTest {
     }
 
     private static StreamRecord<RawRecord> set(long sequence, String text, @Nullable Long from) {
-        return new StreamRecord<>(RuleTexts.record(RuleTexts.event(
-                sequence, RuleTexts.bound(text).id(), RuleRevised.SET, text, from)));
+        return new StreamRecord<>(
+                RuleTexts.record(RuleTexts.event(sequence, RuleTexts.bound(text).id(), RuleRevised.SET, text, from)));
     }
 
     /** What was said since, in order: rules with their instants, watermarks, idleness. */
@@ -69,7 +69,8 @@ class ScheduleRulesHarnessTest {
             harness.processWatermark1(new Watermark(1_002));
 
             assertThat(said(harness))
-                    .containsExactly("one 1 @0", "time 1000", "one 2 @1001", "time 1001", "idle", "active", "time 1002");
+                    .containsExactly(
+                            "one 1 @0", "time 1000", "one 2 @1001", "time 1001", "idle", "active", "time 1002");
             assertThat(harness.getSideOutput(ScheduleRules.ARCHIVE)).hasSize(2);
         }
     }
