@@ -17,18 +17,20 @@ import io.tokenstair.job.source.RawRecordTypeInfo;
 import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.log.FolderLogWriter;
 import io.tokenstair.milestone.Milestone;
-import io.tokenstair.milestone.MilestoneKind;
 import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.RuleBinder;
 import io.tokenstair.rule.syntax.RuleParser;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.RuntimeExecutionMode;
-import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.RestartStrategyOptions;
@@ -38,6 +40,10 @@ import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,6 +52,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** A job that is stopped with a savepoint and goes on with other rules and another parallelism. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RuleSavepointIT {
+    private static final Duration LATENESS = Duration.ofMillis(100);
+
     @TempDir
     Path folder;
 
@@ -60,19 +68,20 @@ class RuleSavepointIT {
     void whatHoldsAfterASavepointIsArchivedAndAReplaySaysTheSame() throws Exception {
         Path whole = Captures.log("kv_pressure_preemption", folder.resolve("whole"));
         Path log = folder.resolve("log");
-        copy(whole, log, true);
+        List<FolderLogWriter> writers = new ArrayList<>();
+        copy(whole, log, writers, true);
         Path archive = folder.resolve("archive");
-        AfterSomeEnds.reset();
+        AfterMostTime.reset(passedMillis(log));
         StreamExecutionEnvironment before = environment(2, null);
         wire(before, FolderLogSource.unbounded(log), List.of(rule("ends", 1), rule("gone", 1)), archive);
         JobClient job = before.executeAsync("before");
-        assertThat(AfterSomeEnds.seen.await(120, TimeUnit.SECONDS)).isTrue();
+        assertThat(AfterMostTime.seen.await(120, TimeUnit.SECONDS)).isTrue();
         String savepoint = job.stopWithSavepoint(
                         false, folder.resolve("savepoint").toUri().toString(), SavepointFormatType.CANONICAL)
                 .get(120, TimeUnit.SECONDS);
         job.getJobExecutionResult().get(60, TimeUnit.SECONDS);
 
-        copy(whole, log, false);
+        copy(whole, log, writers, false);
         StreamExecutionEnvironment after = environment(3, savepoint);
         wire(after, FolderLogSource.bounded(log), List.of(rule("ends", 2), rule("new", 1)), archive);
         after.execute("after");
@@ -142,21 +151,21 @@ class RuleSavepointIT {
         DataStream<RawRecord> records = environment
                 .fromSource(
                         log,
-                        CollectorWatermarks.strategy(CollectorWatermarks.LATENESS),
+                        CollectorWatermarks.strategy(LATENESS),
                         "log",
                         RawRecordTypeInfo.INSTANCE)
                 .uid("log");
         new AnalysisJob(false, rules, archive, archive)
                 .wire(records)
                 .milestones()
-                .filter(new AfterSomeEnds())
-                .uid("after-some-ends")
+                .transform("after-most-time", TypeInformation.of(Milestone.class), new AfterMostTime())
+                .uid("after-most-time")
                 .sinkTo(new DiscardingSink<>())
                 .uid("nowhere");
     }
 
     /** Copies the first two thirds of each partition of a log, or the rest. */
-    private static void copy(Path from, Path to, boolean first) throws Exception {
+    private static void copy(Path from, Path to, List<FolderLogWriter> writers, boolean first) throws Exception {
         List<Path> partitions = FolderLogReader.partitions(from);
         for (int partition = 0; partition < partitions.size(); partition++) {
             List<byte[]> records = new ArrayList<>();
@@ -165,30 +174,64 @@ class RuleSavepointIT {
                     records.add(record);
                 }
             }
+            if (first) {
+                writers.add(new FolderLogWriter(to, partition));
+            }
             int cut = 2 * records.size() / 3;
-            try (FolderLogWriter writer = new FolderLogWriter(to, partition)) {
-                for (byte[] record : first ? records.subList(0, cut) : records.subList(cut, records.size())) {
-                    writer.append(record);
-                }
+            for (byte[] record : first ? records.subList(0, cut) : records.subList(cut, records.size())) {
+                writers.get(partition).append(record);
+            }
+            if (first) {
+                writers.get(partition).flush();
+            } else {
+                writers.get(partition).close();
             }
         }
     }
 
-    /** Lets nothing through, and knows when some requests have ended. */
-    private static final class AfterSomeEnds implements FilterFunction<Milestone> {
+    /** How far event time comes by what a log holds now, in ms. */
+    private static long passedMillis(Path log) throws Exception {
+        long passed = Long.MAX_VALUE;
+        for (Path partition : FolderLogReader.partitions(log)) {
+            Map<String, Long> reached = new HashMap<>();
+            try (FolderLogReader reader = new FolderLogReader(partition, 0)) {
+                for (byte[] record = reader.next(); record != null; record = reader.next()) {
+                    RawRecord read = RawRecord.of(record, "log", 0);
+                    if (read.isDated()) {
+                        reached.merge(read.collectorId, read.coarseEpochMillis, Math::max);
+                    }
+                }
+            }
+            for (long millis : reached.values()) {
+                passed = Math.min(passed, millis);
+            }
+        }
+        return passed - LATENESS.toMillis() - 1;
+    }
+
+    /** Knows when the watermark has come as far as the first part of the log lets it. */
+    private static final class AfterMostTime extends AbstractStreamOperator<Milestone>
+            implements OneInputStreamOperator<Milestone, Milestone> {
         private static final long serialVersionUID = 1L;
         private static volatile CountDownLatch seen = new CountDownLatch(1);
+        private static volatile long millis;
 
-        static void reset() {
-            seen = new CountDownLatch(3);
+        static void reset(long target) {
+            millis = target;
+            seen = new CountDownLatch(2);
         }
 
         @Override
-        public boolean filter(Milestone milestone) {
-            if (milestone.milestoneKind() == MilestoneKind.FINISHED) {
+        public void processElement(StreamRecord<Milestone> element) {
+            output.collect(element);
+        }
+
+        @Override
+        public void processWatermark(Watermark watermark) throws Exception {
+            super.processWatermark(watermark);
+            if (watermark.getTimestamp() == millis) {
                 seen.countDown();
             }
-            return false;
         }
     }
 }

@@ -3,13 +3,14 @@ package io.tokenstair.job.rule;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.event.wire.EventCodec;
-import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
 import io.tokenstair.job.source.RawRecord;
+import io.tokenstair.job.source.RawRecordTypeInfo;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.rule.bound.BoundRule;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -37,6 +38,15 @@ public final class ScheduleRules extends AbstractStreamOperator<ScheduledRule>
     private static final int MILESTONES = 1;
     private static final int REVISIONS = 2;
 
+    /** As they were sent, whatever parts of the control log they lie in. */
+    private static final Comparator<RawRecord> ORDER = Comparator.comparingLong(
+                    (RawRecord record) -> record.isDated() ? record.coarseEpochMillis : Long.MAX_VALUE)
+            .thenComparing(record -> record.collectorId)
+            .thenComparingLong(record -> record.collectorEpoch)
+            .thenComparingLong(record -> record.sequence)
+            .thenComparing(record -> record.origin)
+            .thenComparingLong(record -> record.ordinal);
+
     /** Revisions with their instants, and what was refused, for the raw archive. */
     public static final OutputTag<RawArchiveRow> ARCHIVE =
             new OutputTag<>("rule-archive", RawArchiveRowTypeInfo.INSTANCE);
@@ -58,6 +68,10 @@ public final class ScheduleRules extends AbstractStreamOperator<ScheduledRule>
     @SuppressWarnings("NullAway.Init") // made in initializeState
     private transient ListState<SchedulingState> saved;
 
+    /** Revisions that wait until all have been read; none but where {@code revisionsFirst} says so. */
+    @SuppressWarnings("NullAway.Init") // made in initializeState
+    private transient ListState<RawRecord> waiting;
+
     @SuppressWarnings("NullAway.Init") // made in open
     private transient Counter refused;
 
@@ -65,7 +79,8 @@ public final class ScheduleRules extends AbstractStreamOperator<ScheduledRule>
      * Schedules rules.
      *
      * @param replay true in batch: instants are taken from the archive
-     * @param revisionsFirst true where all revisions are read before any event time passes; the input of revisions must then end
+     * @param revisionsFirst true where all revisions are read before any event time passes, and taken in the order they were sent; the
+     *     input of revisions must then end
      * @param start the rules the job starts with
      */
     public ScheduleRules(boolean replay, boolean revisionsFirst, List<BoundRule> start) {
@@ -79,6 +94,8 @@ public final class ScheduleRules extends AbstractStreamOperator<ScheduledRule>
         super.initializeState(context);
         saved = context.getOperatorStateStore()
                 .getListState(new ListStateDescriptor<>("scheduling", TypeInformation.of(SchedulingState.class)));
+        waiting = context.getOperatorStateStore()
+                .getListState(new ListStateDescriptor<>("waiting", RawRecordTypeInfo.INSTANCE));
         archived = new ArrayList<>();
         state = new SchedulingState();
         for (SchedulingState before : saved.get()) {
@@ -142,13 +159,17 @@ public final class ScheduleRules extends AbstractStreamOperator<ScheduledRule>
     }
 
     @Override
-    public void processElement2(StreamRecord<RawRecord> element) throws WireException {
+    public void processElement2(StreamRecord<RawRecord> element) throws Exception {
         if (replay) {
             archived.add(EventCodec.decode(element.getValue().bytes));
             return;
         }
         start();
-        scheduling().take(element.getValue());
+        if (revisionsFirst) {
+            waiting.add(element.getValue());
+        } else {
+            scheduling().take(element.getValue());
+        }
     }
 
     @Override
@@ -187,6 +208,13 @@ public final class ScheduleRules extends AbstractStreamOperator<ScheduledRule>
         milestonesEnded |= input == MILESTONES;
         revisionsEnded |= input == REVISIONS;
         start();
+        if (input == REVISIONS && !replay) {
+            List<RawRecord> ordered = new ArrayList<>();
+            waiting.get().forEach(ordered::add);
+            ordered.sort(ORDER);
+            ordered.forEach(scheduling()::take);
+            waiting.clear();
+        }
         if (replay && milestonesEnded && revisionsEnded) {
             scheduling().replay(archived, start);
             archived.clear();
