@@ -5,6 +5,7 @@ import io.tokenstair.event.Rejected;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.source.RawRecord;
+import java.util.Arrays;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.watermark.Watermark;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counts events per layer beside the source, a few nanoseconds a record, and says the counts at the last watermark of a bounded
- * input, zeros included. Unbounded input has no end, and no such report. The counts of an interrupted run are not kept across a restart.
+ * input, zeros included. Unbounded input has no end, and no such report. It has no state: at a checkpoint the counts since the one before go on to
+ * {@link ReportLayers}, whose sums are kept; a subtask may be idle after a restore and never speak.
  */
 public final class CountLayers extends AbstractStreamOperator<LayerCount>
         implements OneInputStreamOperator<RawRecord, LayerCount> {
@@ -29,6 +31,19 @@ public final class CountLayers extends AbstractStreamOperator<LayerCount>
             layers[kind.tag()] = Layer.of(kind);
         }
         return layers;
+    }
+
+    /** Hands on what was counted since the last one, so that a restore, whatever its parallelism, goes on from there. */
+    @Override
+    public void prepareSnapshotPreBarrier(long checkpointId) {
+        for (Layer layer : Layer.values()) {
+            LayerCount count = count(layer);
+            if (count.events > 0 || count.rejected > 0) {
+                output.collect(new StreamRecord<>(count));
+            }
+        }
+        Arrays.fill(events, 0);
+        Arrays.fill(rejected, 0);
     }
 
     @Override
@@ -70,11 +85,15 @@ public final class CountLayers extends AbstractStreamOperator<LayerCount>
 
     private void report() {
         for (Layer layer : Layer.values()) {
-            LayerCount count = new LayerCount();
-            count.layer = layer;
-            count.events = events[layer.ordinal()];
-            count.rejected = rejected[layer.ordinal()];
-            output.collect(new StreamRecord<>(count));
+            output.collect(new StreamRecord<>(count(layer)));
         }
+    }
+
+    private LayerCount count(Layer layer) {
+        LayerCount count = new LayerCount();
+        count.layer = layer;
+        count.events = events[layer.ordinal()];
+        count.rejected = rejected[layer.ordinal()];
+        return count;
     }
 }
