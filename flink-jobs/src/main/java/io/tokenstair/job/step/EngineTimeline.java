@@ -884,7 +884,7 @@ public final class EngineTimeline {
         judge.learn(judged);
         if (state.snapshot.version != version) {
             output.model(state.snapshot.row(
-                    state.engineId, aligned == null ? null : aligned.epochNanos(), judge.spreadNanos()));
+                    state.engineId, step.dpRank(), aligned == null ? null : aligned.epochNanos(), judge.spreadNanos()));
         }
         state.lastEndNanos = end;
         state.lastEndKnown = true;

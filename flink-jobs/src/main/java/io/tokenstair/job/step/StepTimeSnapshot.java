@@ -59,7 +59,7 @@ public class StepTimeSnapshot {
     public StepTimeSnapshot() {}
 
     /** Its row in the archive. */
-    ModelSnapshot row(String engineId, @Nullable Long validFromEpochNanos, @Nullable Long spreadNanos) {
+    ModelSnapshot row(String engineId, int dpRank, @Nullable Long validFromEpochNanos, @Nullable Long spreadNanos) {
         List<String> names = new ArrayList<>(cells.length);
         List<Long> nanos = new ArrayList<>(cells.length);
         for (int i = 0; i < cells.length; i++) {
@@ -86,7 +86,8 @@ public class StepTimeSnapshot {
                 usualPaddedCount,
                 usualResidentTokens,
                 GraphMode.ofOrdinal(usualGraphMode).modeName(),
-                referenceNanos);
+                referenceNanos,
+                dpRank);
     }
 
     /** True once it says anything. */

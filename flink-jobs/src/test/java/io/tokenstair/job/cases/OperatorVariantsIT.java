@@ -2,9 +2,11 @@ package io.tokenstair.job.cases;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.tokenstair.archive.ResultTables;
 import io.tokenstair.collect.ImportMain;
 import io.tokenstair.job.AnalysisJob;
 import io.tokenstair.job.JobEnvironment;
+import io.tokenstair.job.capture.JobRuns;
 import io.tokenstair.job.source.CollectorWatermarks;
 import io.tokenstair.job.source.FolderLogSource;
 import io.tokenstair.job.source.RawRecordTypeInfo;
@@ -14,6 +16,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.TreeSet;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.BeforeAll;
@@ -75,6 +78,15 @@ class OperatorVariantsIT {
     @Test
     void thePartsOfEveryGapSumToIt() {
         results.sums();
+    }
+
+    @Test
+    void eachRankOfAnEngineHasVersionsOfItsOwnModel() throws Exception {
+        TreeSet<String> models = JobRuns.rows(folder.resolve("results"), ResultTables.MODEL_SNAPSHOT);
+        for (int rank = 0; rank < 2; rank++) {
+            String ofRank = "dpRank=" + rank;
+            assertThat(models).anyMatch(row -> row.contains("engineId=vD1, version=1,") && row.contains(ofRank));
+        }
     }
 
     @Test

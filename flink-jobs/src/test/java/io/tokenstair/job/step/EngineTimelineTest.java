@@ -723,6 +723,7 @@ class EngineTimelineTest {
             }
             ModelSnapshot version = told.models.get(step.modelVersion() - 1);
             assertThat(version.version()).isEqualTo(step.modelVersion());
+            assertThat(version.dpRank()).isEqualTo(step.dpRank());
             assertThat(version.validFromStepId()).isLessThanOrEqualTo(step.stepId());
             assertThat(step.referenceNanos()).isEqualTo(version.referenceNanos());
             assertThat(step.batchNanos()

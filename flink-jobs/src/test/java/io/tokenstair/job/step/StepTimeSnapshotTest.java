@@ -133,7 +133,8 @@ class StepTimeSnapshotTest {
         for (int round = 0; round < 500; round++) {
             StepTimeSnapshot snapshot = snapshot(random);
             StepLoad load = load(random, false);
-            ModelSnapshot row = snapshot.row("engine-0", null, null);
+            ModelSnapshot row = snapshot.row("engine-0", 3, null, null);
+            assertThat(row.dpRank()).isEqualTo(3);
             TreeMap<String, Long> cells = new TreeMap<>();
             for (int i = 0; i < row.cells().size(); i++) {
                 cells.put(row.cells().get(i), row.cellNanos().get(i));

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A version of an engine's step time model: it judged the steps from {@code validFromStepId} to the next version, so that expected
+ * A version of the step time model of an engine's scheduler, one per data-parallel rank: it judged the steps from {@code validFromStepId} to the next version, so that expected
  * and reference time can be computed again. Table {@code model_snapshot}. Coefficients are whole numbers in fixed point:
  * docs/archive.md has the formula.
  *
@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param validFromEpochNanos aligned end of the step before; absent where the clock is not aligned
  * @param cells learnt rows of the step table as graph mode/largest padded batch of the row
  * @param cellNanos what each adds, as many as cells
+ * @param dpRank the data-parallel rank whose scheduler it is of, as in step_analysis; absent in rows of earlier builds
  */
 public record ModelSnapshot(
         @Field(1) String engineId,
@@ -33,4 +34,5 @@ public record ModelSnapshot(
         @Field(16) int usualPaddedCount,
         @Field(17) long usualResidentTokens,
         @Field(18) @Nullable String usualGraphMode,
-        @Field(19) long referenceNanos) {}
+        @Field(19) long referenceNanos,
+        @Field(20) @Nullable Integer dpRank) {}
