@@ -59,8 +59,6 @@ public final class BenchImport extends FileImport {
             }
         } catch (RejectedRecordException e) {
             throw new ImportException(file + ": " + e.reason() + "; name " + tool.file);
-        } catch (java.io.EOFException | java.util.zip.ZipException e) {
-            throw new ImportException(file + ": cut in its header, or no gzip file; name " + tool.file);
         }
         if (!taken.anyKnown() && taken.firstUnknown() != null) {
             throw new ImportException(file + ": " + taken.firstUnknown() + "; name " + tool.file);

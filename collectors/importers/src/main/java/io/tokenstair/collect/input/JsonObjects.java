@@ -10,13 +10,9 @@ import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.core.io.JsonEOFException;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import java.io.Closeable;
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.zip.GZIPInputStream;
-import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,21 +37,19 @@ public final class JsonObjects implements Closeable {
 
     private final Path file;
     private final LineSource.Limits limits;
-    private InputStream in;
+    private UnzippedFile in;
     private final byte[] buffer = new byte[BUFFER_BYTES];
     private int position;
     private int filled;
-    private long taken;
     private boolean lines;
     private long lineNumber;
     private @Nullable JsonParser parser;
-    private @Nullable String defect;
 
     /** Opens a file; a name that ends with {@code .gz} is unzipped. */
     public JsonObjects(Path file, LineSource.Limits limits) throws IOException, RejectedRecordException {
         this.file = file;
         this.limits = limits;
-        this.in = open();
+        this.in = UnzippedFile.byName(file, limits.unzippedBytes());
         try {
             lines = !overSeveralLines();
         } catch (IOException | RejectedRecordException e) {
@@ -64,26 +58,9 @@ public final class JsonObjects implements Closeable {
         }
     }
 
-    private InputStream open() throws IOException {
-        InputStream raw = Files.newInputStream(file);
-        if (!zipped()) {
-            return raw;
-        }
-        try {
-            return new GZIPInputStream(raw, BUFFER_BYTES);
-        } catch (IOException e) {
-            raw.close();
-            throw e;
-        }
-    }
-
-    private boolean zipped() {
-        return file.getFileName().toString().endsWith(".gz");
-    }
-
     /** Why the file ended early; null when it did not. */
     public @Nullable String defect() {
-        return defect;
+        return in.defect();
     }
 
     /** Looks at the start without taking it. */
@@ -97,6 +74,7 @@ public final class JsonObjects implements Closeable {
             at++;
         }
         if (at == filled || (buffer[at] != '{' && buffer[at] != '[')) {
+            String defect = in.defect();
             throw new RejectedRecordException(
                     defect != null ? defect : filled == 0 ? "an empty file" : "not JSON at its start");
         }
@@ -166,11 +144,9 @@ public final class JsonObjects implements Closeable {
     /** Reads the same file from its start on, as objects over several lines. */
     public void rereadWhole() throws IOException {
         in.close();
-        in = open();
+        in = UnzippedFile.byName(file, limits.unzippedBytes());
         position = 0;
         filled = 0;
-        taken = 0;
-        defect = null;
         lineNumber = 0;
         lines = false;
         parser = null;
@@ -251,22 +227,7 @@ public final class JsonObjects implements Closeable {
 
     private boolean fill() throws IOException {
         position = 0;
-        filled = 0;
-        if (defect != null) {
-            return false;
-        }
-        try {
-            filled = Math.max(0, in.read(buffer, 0, buffer.length));
-        } catch (EOFException e) {
-            defect = "the gzip file is cut: its stream ends early";
-        } catch (ZipException e) {
-            defect = "the gzip file is damaged";
-        }
-        taken += filled;
-        if (zipped() && taken > limits.unzippedBytes()) {
-            defect = "more than " + limits.unzippedBytes() + " bytes come out of the gzip file; the rest was not read";
-            filled = 0;
-        }
+        filled = Math.max(0, in.read(buffer, 0, buffer.length));
         return filled > 0;
     }
 

@@ -1,14 +1,9 @@
 package io.tokenstair.collect.input;
 
 import java.io.Closeable;
-import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.zip.GZIPInputStream;
-import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,38 +26,21 @@ public final class LineSource implements Closeable {
     private static final int BUFFER_BYTES = 1 << 16;
 
     private final Path file;
-    private final boolean zipped;
     private final Limits limits;
-    private @Nullable InputStream in;
+    private final UnzippedFile in;
     private final byte[] buffer = new byte[BUFFER_BYTES];
     private int position;
     private int filled;
-    private long taken;
     private byte[] line = new byte[1 << 12];
     private int lineLength;
     private boolean tooLong;
     private long lineNumber;
-    private @Nullable String defect;
 
     /** Opens a file; a name that ends with {@code .gz} is unzipped. */
     public LineSource(Path file, Limits limits) throws IOException {
         this.file = file;
-        this.zipped = file.getFileName().toString().endsWith(".gz");
         this.limits = limits;
-        InputStream raw = Files.newInputStream(file);
-        if (!zipped) {
-            in = raw;
-            return;
-        }
-        try {
-            in = new GZIPInputStream(raw, BUFFER_BYTES);
-        } catch (EOFException e) {
-            raw.close();
-            defect = "the gzip file is cut in its header";
-        } catch (ZipException e) {
-            raw.close();
-            defect = "not a gzip file, though its name ends with .gz";
-        }
+        this.in = UnzippedFile.byName(file, limits.unzippedBytes());
     }
 
     /**
@@ -76,7 +54,7 @@ public final class LineSource implements Closeable {
             lineLength = 0;
             tooLong = false;
             boolean ended = readLine();
-            if (ended && (defect != null || (lineLength == 0 && !tooLong))) {
+            if (ended && (defect() != null || (lineLength == 0 && !tooLong))) {
                 return false;
             }
             lineNumber++;
@@ -131,28 +109,9 @@ public final class LineSource implements Closeable {
     }
 
     private boolean fill() throws IOException {
-        if (in == null || defect != null) {
-            return false;
-        }
-        try {
-            filled = in.read(buffer, 0, buffer.length);
-        } catch (EOFException e) {
-            defect = "the gzip file is cut: its stream ends early";
-        } catch (ZipException e) {
-            defect = "the gzip file is damaged";
-        }
+        filled = Math.max(0, in.read(buffer, 0, buffer.length));
         position = 0;
-        if (defect != null || filled <= 0) {
-            filled = 0;
-            return false;
-        }
-        taken += filled;
-        if (zipped && taken > limits.unzippedBytes()) {
-            defect = "more than " + limits.unzippedBytes() + " bytes come out of the gzip file; the rest was not read";
-            filled = 0;
-            return false;
-        }
-        return true;
+        return filled > 0;
     }
 
     private boolean blank() {
@@ -186,7 +145,7 @@ public final class LineSource implements Closeable {
 
     /** Why the file ended early; null when it did not. */
     public @Nullable String defect() {
-        return defect;
+        return in.defect();
     }
 
     /** The file. */
@@ -196,8 +155,6 @@ public final class LineSource implements Closeable {
 
     @Override
     public void close() throws IOException {
-        if (in != null) {
-            in.close();
-        }
+        in.close();
     }
 }

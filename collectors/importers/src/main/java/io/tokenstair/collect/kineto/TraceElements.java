@@ -1,17 +1,13 @@
 package io.tokenstair.collect.kineto;
 
 import io.tokenstair.collect.input.LineSource;
-import java.io.BufferedInputStream;
+import io.tokenstair.collect.input.UnzippedFile;
 import java.io.Closeable;
-import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.zip.GZIPInputStream;
-import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,8 +40,7 @@ final class TraceElements implements Closeable {
     private final Path file;
     private final Header header;
     private final int elementBytes;
-    private final long readableBytes;
-    private final InputStream in;
+    private final UnzippedFile in;
     private final byte[] buffer = new byte[BUFFER_BYTES];
     private int position;
     private int filled;
@@ -58,6 +53,7 @@ final class TraceElements implements Closeable {
     private boolean bareArray;
     private boolean events;
     private boolean ended;
+    /** What is wrong with its text; what is wrong with its bytes says the file. */
     private @Nullable String defect;
 
     /** Opens a file; gzip is told by its first bytes. */
@@ -65,29 +61,9 @@ final class TraceElements implements Closeable {
         this.file = file;
         this.header = header;
         this.elementBytes = limits.lineBytes();
-        InputStream raw = new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES);
-        try {
-            raw.mark(2);
-            boolean zipped = raw.read() == 0x1f && raw.read() == 0x8b;
-            raw.reset();
-            this.readableBytes = zipped ? Math.max(limits.unzippedBytes(), RATIO * Files.size(file)) : Long.MAX_VALUE;
-            this.in = zipped ? unzipped(raw) : raw;
-        } catch (IOException e) {
-            raw.close();
-            throw e;
-        }
-    }
-
-    private InputStream unzipped(InputStream raw) throws IOException {
-        try {
-            return new GZIPInputStream(raw, BUFFER_BYTES);
-        } catch (EOFException e) {
-            defect = "the gzip file is cut in its header";
-        } catch (ZipException e) {
-            defect = "the gzip file is damaged";
-        }
-        ended = true;
-        return raw;
+        this.in = UnzippedFile.byContent(file, Math.max(limits.unzippedBytes(), RATIO * Files.size(file)));
+        this.defect = in.defect();
+        this.ended = defect != null;
     }
 
     /** Moves to the next event; false at the end, also where {@link #defect()} ends it early. */
@@ -304,17 +280,8 @@ final class TraceElements implements Closeable {
         passed += filled;
         position = 0;
         filled = 0;
-        try {
-            filled = Math.max(0, in.read(buffer, 0, buffer.length));
-        } catch (EOFException e) {
-            defect = "the gzip file is cut: its stream ends early";
-        } catch (ZipException e) {
-            defect = "the gzip file is damaged";
-        }
-        if (passed + filled > readableBytes) {
-            defect = "more than " + readableBytes + " bytes come out of the gzip file; the rest was not read";
-            filled = 0;
-        }
+        filled = Math.max(0, in.read(buffer, 0, buffer.length));
+        defect = in.defect();
         ended = filled == 0;
         return !ended;
     }
