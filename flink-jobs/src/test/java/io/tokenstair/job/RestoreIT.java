@@ -32,8 +32,11 @@ import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.testutils.CommonTestUtils;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.test.junit5.InjectMiniCluster;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -75,7 +78,8 @@ class RestoreIT {
     Path folder;
 
     @Test
-    void aStoppedJobThatGoesOnWithAnotherParallelismSaysWhatAnUninterruptedOneSays() throws Exception {
+    void aStoppedJobThatGoesOnWithAnotherParallelismSaysWhatAnUninterruptedOneSays(
+            @InjectMiniCluster MiniCluster cluster) throws Exception {
         List<byte[]> events = events(Captures.log("kv_pressure_preemption", folder.resolve("recorded")));
         Path log = folder.resolve("log");
         Path stopped = folder.resolve("stopped");
@@ -87,6 +91,7 @@ class RestoreIT {
             write(events, second, 1, 0, events.size() / 3);
             JobClient job = start(log, stopped, 2, null);
             Seen.await();
+            CommonTestUtils.waitForAllTaskRunning(cluster, job.getJobID(), true);
             savepoint = job.stopWithSavepoint(
                             false, folder.resolve("savepoint").toUri().toString(), SavepointFormatType.CANONICAL)
                     .get(180, TimeUnit.SECONDS);
@@ -99,6 +104,7 @@ class RestoreIT {
             Seen.expect(events.size());
             job = start(log, stopped, SLOTS, savepoint);
             Seen.await();
+            CommonTestUtils.waitForAllTaskRunning(cluster, job.getJobID(), true);
             job.stopWithSavepoint(true, folder.resolve("end").toUri().toString(), SavepointFormatType.CANONICAL)
                     .get(180, TimeUnit.SECONDS);
             job.getJobExecutionResult().get(180, TimeUnit.SECONDS);

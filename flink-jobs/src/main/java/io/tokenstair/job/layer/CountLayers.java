@@ -5,7 +5,6 @@ import io.tokenstair.event.Rejected;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.source.RawRecord;
-import java.util.Arrays;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.watermark.Watermark;
@@ -37,13 +36,11 @@ public final class CountLayers extends AbstractStreamOperator<LayerCount>
     @Override
     public void prepareSnapshotPreBarrier(long checkpointId) {
         for (Layer layer : Layer.values()) {
-            LayerCount count = count(layer);
+            LayerCount count = take(layer);
             if (count.events > 0 || count.rejected > 0) {
                 output.collect(new StreamRecord<>(count));
             }
         }
-        Arrays.fill(events, 0);
-        Arrays.fill(rejected, 0);
     }
 
     @Override
@@ -85,15 +82,18 @@ public final class CountLayers extends AbstractStreamOperator<LayerCount>
 
     private void report() {
         for (Layer layer : Layer.values()) {
-            output.collect(new StreamRecord<>(count(layer)));
+            output.collect(new StreamRecord<>(take(layer)));
         }
     }
 
-    private LayerCount count(Layer layer) {
+    /** What was counted since it was last taken: at the end there is another checkpoint behind the last watermark. */
+    private LayerCount take(Layer layer) {
         LayerCount count = new LayerCount();
         count.layer = layer;
         count.events = events[layer.ordinal()];
         count.rejected = rejected[layer.ordinal()];
+        events[layer.ordinal()] = 0;
+        rejected[layer.ordinal()] = 0;
         return count;
     }
 }

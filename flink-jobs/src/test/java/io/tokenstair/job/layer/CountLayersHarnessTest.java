@@ -29,6 +29,7 @@ class CountLayersHarnessTest {
             harness.prepareSnapshotPreBarrier(2);
             feed(harness, 12);
             harness.processWatermark(Watermark.MAX_WATERMARK);
+            harness.prepareSnapshotPreBarrier(3);
             take(harness);
         }
         assertThat(handedOn).isEqualTo(Map.of("steps", 42L));

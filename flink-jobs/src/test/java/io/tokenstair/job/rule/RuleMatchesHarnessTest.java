@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.job.JobEnvironment;
 import io.tokenstair.milestone.Milestone;
+import io.tokenstair.rule.RandomRules;
 import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.library.RuleLibrary;
 import java.util.ArrayList;
@@ -31,10 +32,13 @@ class RuleMatchesHarnessTest {
     @Test
     void aRestoreInTheMiddleOfMatchesChangesNone() throws Exception {
         List<Milestone> milestones = new ArrayList<>();
-        IntStream.range(0, SEQUENCES).forEach(i -> milestones.addAll(RandomRules.milestones(110_000L + i, "e" + i)));
+        IntStream.range(0, SEQUENCES)
+                .forEach(i -> milestones.addAll(RandomRules.milestones(110_000L + i, "e" + i, false)));
         milestones.sort(Comparator.comparingLong(milestone -> milestone.coarseEpochMillis()));
-        List<BoundRule> rules = new ArrayList<>(RandomRules.rules(11, 9));
+        List<BoundRule> rules = new ArrayList<>(RandomRules.rules(11, 24));
         rules.addAll(RuleLibrary.builtIn().rules());
+        // One operator each; what follows where a rule may go several ways has a harness of its own.
+        rules.removeIf(rule -> !RulePattern.hasOneWay(rule));
 
         int matches = 0;
         for (BoundRule rule : rules) {
