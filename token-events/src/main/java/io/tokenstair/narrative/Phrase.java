@@ -98,6 +98,12 @@ public enum Phrase {
             "{0} 步之前（{1}），批次在 {2} 与 {3} 个序列之间摆动。"),
     MODEL_DID_NOT_RUN(
             "For {0} longer than usual the step was open and the model did not run.", "该步已打开而模型没有运行的时间比平时长 {0}。"),
+    LAUNCHED_BEFORE(
+            "Of the step's kernels {0} waited longest from its launch to its start: {1}.",
+            "该步的 kernel 中 {0} 从发起到开始等待最久：{1}。"),
+    LAUNCHED_BEFORE_AND_USUALLY(
+            "Of the step's kernels {0} waited longest from its launch to its start: {1}, where {2} are usual.",
+            "该步的 kernel 中 {0} 从发起到开始等待最久：{1}，通常为 {2}。"),
     OTHER_KERNEL("The step ran kernel {0} where it usually runs {1}: {2}.", "该步运行了 kernel {0}，通常运行的是 {1}：{2}。"),
     BEFORE_KERNEL_CHANGED("{0} steps before, at {1}, kernel {2} gave way to {3}.", "{0} 步之前（{1}），kernel {2} 被 {3} 取代。"),
     BEFORE_CONTEXT_JUMPED_LATE(

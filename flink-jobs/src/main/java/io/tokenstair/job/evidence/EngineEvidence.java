@@ -207,6 +207,7 @@ public class EngineEvidence {
             evidence.add(kind, ofStep.nanos(kind), ofStep.eventId(kind), ofStep.culprit(kind), ofStep.detail(kind));
         }
         evidence.clockKnown = ofStep.clockKnown;
+        evidence.launchedAs(ofStep);
         return evidence;
     }
 

@@ -19,6 +19,14 @@ public class Evidence {
     /** False once kernels were longer and no device sample says what the clock was. */
     public boolean clockKnown = true;
 
+    /** The longest wait of a kernel from its launch to its start; -1 where no launch is recorded. */
+    public long launchWaitNanos = -1;
+    /** What the longest of a step usually is; -1 where that is not known. */
+    public long usualLaunchWaitNanos = -1;
+
+    public String launchEventId = "";
+    public String launchedKernel = "";
+
     /** For Flink's serializer. */
     public Evidence() {}
 
@@ -43,6 +51,21 @@ public class Evidence {
         }
     }
 
+    /** Takes how long a kernel waited from its launch to its start, where none waited longer. */
+    void launched(long waitNanos, long usualNanos, String ofEvent, String kernelName) {
+        if (waitNanos > launchWaitNanos) {
+            launchWaitNanos = waitNanos;
+            usualLaunchWaitNanos = usualNanos;
+            launchEventId = ofEvent;
+            launchedKernel = kernelName;
+        }
+    }
+
+    /** The same of a step. */
+    void launchedAs(Evidence step) {
+        launched(step.launchWaitNanos, step.usualLaunchWaitNanos, step.launchEventId, step.launchedKernel);
+    }
+
     /** Adds what was found of a further step. */
     public void add(Evidence step) {
         for (int i = 0; i < EvidenceKind.COUNT; i++) {
@@ -59,6 +82,7 @@ public class Evidence {
             driverEventId = step.driverEventId;
         }
         clockKnown &= step.clockKnown;
+        launchedAs(step);
     }
 
     /** Takes away what such time usually is. */
@@ -87,12 +111,13 @@ public class Evidence {
         return detail[kind.ordinal()];
     }
 
-    /** True when it says more than this, or that the driver returned an error. */
+    /** True when it says more than this, that the driver returned an error, or that kernels waited longer than usual by more than this. */
     boolean isMoreThan(long leastNanos) {
         long sum = 0;
         for (long some : nanos) {
             sum += some;
         }
-        return sum > leastNanos || driverCode != 0;
+        boolean launchedLate = usualLaunchWaitNanos >= 0 && launchWaitNanos - usualLaunchWaitNanos > leastNanos;
+        return sum > leastNanos || driverCode != 0 || launchedLate;
     }
 }

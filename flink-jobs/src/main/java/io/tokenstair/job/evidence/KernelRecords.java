@@ -95,10 +95,16 @@ public class KernelRecords {
     public long[] stepId = new long[0];
     public long[] startNanos = new long[0];
     public long[] durationNanos = new long[0];
+    /** From launch to start; absent where no launch is recorded, or one after the start. */
+    public long[] launchWaitNanos = new long[0];
+
     public long[] sequence = new long[0];
     public int count;
 
     public SortedWindow idleWindow = new SortedWindow(400);
+    /** The longest wait from launch to start, a value per step that has one. */
+    public SortedWindow launchWaitWindow = new SortedWindow(400);
+
     public KernelVariants variants = new KernelVariants();
     public long droppedRecords;
     /** Steps that had kernels. */
@@ -145,6 +151,10 @@ public class KernelRecords {
         }
         if (count == kernel.length) {
             grow(Math.max(64, 2 * count));
+        } else if (launchWaitNanos.length < kernel.length) {
+            // State of a build that did not have them.
+            launchWaitNanos = Arrays.copyOf(launchWaitNanos, kernel.length);
+            Arrays.fill(launchWaitNanos, 0, count, ABSENT);
         }
         kernel[count] = number;
         device[count] = deviceNumber;
@@ -154,8 +164,14 @@ public class KernelRecords {
         stepId[count] = ran.stepId() == null ? ABSENT : ran.stepId();
         startNanos[count] = ran.startNanos();
         durationNanos[count] = ran.durationNanos();
+        launchWaitNanos[count] = launchWait(ran);
         sequence[count] = sequenceOfEvent;
         count++;
+    }
+
+    private static long launchWait(KernelRan ran) {
+        Long launched = ran.launchNanos();
+        return launched == null || launched > ran.startNanos() ? ABSENT : ran.startNanos() - launched;
     }
 
     private int number(KernelRan ran) {
@@ -237,6 +253,9 @@ public class KernelRecords {
         stepId = Arrays.copyOf(stepId, capacity);
         startNanos = Arrays.copyOf(startNanos, capacity);
         durationNanos = Arrays.copyOf(durationNanos, capacity);
+        int known = launchWaitNanos.length;
+        launchWaitNanos = Arrays.copyOf(launchWaitNanos, capacity);
+        Arrays.fill(launchWaitNanos, known, capacity, ABSENT);
         sequence = Arrays.copyOf(sequence, capacity);
     }
 
@@ -247,6 +266,8 @@ public class KernelRecords {
         long launches;
         long longestNanos;
         String eventId = "";
+        long longestWaitNanos = ABSENT;
+        String waitEventId = "";
 
         Sum(int kernel) {
             this.kernel = kernel;
@@ -279,6 +300,7 @@ public class KernelRecords {
             return;
         }
         long residentTokens = work.residentTokens();
+        launches(byDevice, evidence);
         variants(byDevice, work, evidence);
         Map<String, Boolean> lowered = new HashMap<>();
         DeviceSum worst = null;
@@ -330,6 +352,24 @@ public class KernelRecords {
         long usualIdle = idleWindow.size() < KNOWN ? idle : idleWindow.median();
         evidence.add(EvidenceKind.DEVICE_IDLE, idle - usualIdle, worst.longest.eventId, null, "");
         idleWindow.add(idle);
+    }
+
+    /** How long the kernel waited that waited longest from its launch to its start, and what that usually is. */
+    private void launches(Map<String, Map<Integer, Sum>> byDevice, Evidence evidence) {
+        Sum longest = null;
+        for (Map<Integer, Sum> sums : byDevice.values()) {
+            for (Sum sum : sums.values()) {
+                if (sum.longestWaitNanos > (longest == null ? ABSENT : longest.longestWaitNanos)) {
+                    longest = sum;
+                }
+            }
+        }
+        if (longest == null) {
+            return;
+        }
+        long usual = launchWaitWindow.size() < KNOWN ? -1 : launchWaitWindow.median();
+        evidence.launched(longest.longestWaitNanos, usual, longest.waitEventId, kernels.get(longest.kernel).name);
+        launchWaitWindow.add(longest.longestWaitNanos);
     }
 
     /** Looks for kernels that ran instead of the usual ones, on the device where they took longest. */
@@ -417,6 +457,11 @@ public class KernelRecords {
                     sum.longestNanos = durationNanos[i];
                     sum.eventId = origins.get(origin[i]) + '/' + sequence[i];
                 }
+                long wait = i < launchWaitNanos.length ? launchWaitNanos[i] : ABSENT;
+                if (wait > sum.longestWaitNanos) {
+                    sum.longestWaitNanos = wait;
+                    sum.waitEventId = origins.get(origin[i]) + '/' + sequence[i];
+                }
             } else if (later) {
                 keep(i, kept++);
             }
@@ -434,6 +479,9 @@ public class KernelRecords {
         stepId[to] = stepId[from];
         startNanos[to] = startNanos[from];
         durationNanos[to] = durationNanos[from];
+        if (from < launchWaitNanos.length) {
+            launchWaitNanos[to] = launchWaitNanos[from];
+        }
         sequence[to] = sequence[from];
     }
 

@@ -9,10 +9,26 @@ import io.tokenstair.job.history.Note;
 import io.tokenstair.narrative.Milliseconds;
 import io.tokenstair.narrative.Phrase;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Tells a slow token as a chain of plain sentences, each ending in the ids of the events it rests on. Deterministic. */
 final class Narrative {
+    /** Causes that lie in how the step ran, not in what it had to wait for or to compute. */
+    private static final Set<Cause> IN_THE_STEP = Set.of(
+            Cause.KERNEL_FALLBACK,
+            Cause.JIT_COMPILE,
+            Cause.ALLOC_STALL,
+            Cause.STREAM_SYNC,
+            Cause.DRIVER_ERROR,
+            Cause.THERMAL_CLOCK,
+            Cause.COLLECTIVE_WAIT,
+            Cause.KERNEL_SLOW,
+            Cause.HOST_CONTENTION,
+            Cause.HOST_PAUSE,
+            Cause.HOST_GAP,
+            Cause.UNRESOLVED_STALL);
+
     private final SlowToken slow;
     private final long[] parts;
     private final int mask;
@@ -114,7 +130,23 @@ final class Narrative {
                 && part(Part.UNEXPLAINED) > 1_000_000) {
             say(Phrase.MORE_UNEXPLAINED.say(millis(part(Part.UNEXPLAINED))), judged.eventId);
         }
+        launched(cause, sequence);
         before(cause, state);
+    }
+
+    /** How long kernels waited from launch to start, where the time was lost in the step itself: a device behind its host, or not. */
+    private void launched(Cause cause, SequenceState sequence) {
+        Evidence evidence = sequence.evidence;
+        if (evidence == null || evidence.launchWaitNanos < 0 || !IN_THE_STEP.contains(cause)) {
+            return;
+        }
+        String wait = millis(evidence.launchWaitNanos);
+        say(
+                evidence.usualLaunchWaitNanos < 0
+                        ? Phrase.LAUNCHED_BEFORE.say(evidence.launchedKernel, wait)
+                        : Phrase.LAUNCHED_BEFORE_AND_USUALLY.say(
+                                evidence.launchedKernel, wait, millis(evidence.usualLaunchWaitNanos)),
+                evidence.launchEventId);
     }
 
     private void fallback(SequenceState sequence, EngineState state) {

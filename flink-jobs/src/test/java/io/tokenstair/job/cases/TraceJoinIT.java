@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.collect.ImportMain;
+import io.tokenstair.job.ToldInChinese;
 import io.tokenstair.job.capture.JobRuns;
 import io.tokenstair.job.capture.Logs;
 import io.tokenstair.job.source.FolderLogSource;
@@ -45,16 +46,17 @@ class TraceJoinIT {
             long more = i == SLOW ? 14 * MS : 0;
             long start = steps.nowNanos;
             steps.step(EventText.about(11 * MS, i) + more, steps.decodes("R", "S"));
-            kernel("cublas_gemm", start + MS, 3 * MS);
-            kernel("flash_attn_splitkv", start + 4 * MS, 6 * MS + more);
+            kernel("cublas_gemm", MS / 2, start + MS, 3 * MS);
+            // The slow one was launched long before: the device was behind.
+            kernel("flash_attn_splitkv", i == SLOW ? 3 * MS : MS / 2, start + 4 * MS, 6 * MS + more);
         }
         steps.finished("R", "length").finished("S", "length");
     }
 
-    private void kernel(String name, long startNanos, long nanos) {
+    private void kernel(String name, long waitNanos, long startNanos, long nanos) {
         int correlation = kernels.size() / 2 + 1;
         kernels.add("{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":7,\"tid\":7,\"ts\":"
-                + micros(startNanos - MS / 2) + ",\"dur\":4,\"args\":{\"correlation\":" + correlation + "}}");
+                + micros(startNanos - waitNanos) + ",\"dur\":4,\"args\":{\"correlation\":" + correlation + "}}");
         kernels.add("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"" + name + "\",\"pid\":0,\"tid\":7,\"ts\":"
                 + micros(startNanos) + ",\"dur\":" + micros(nanos)
                 + ",\"args\":{\"device\":0,\"stream\":7,\"grid\":[2,1,1],\"correlation\":" + correlation + "}}");
@@ -104,6 +106,11 @@ class TraceJoinIT {
         assertThat(slow.cause()).isEqualTo("KERNEL_SLOW");
         assertThat(slow.partKernelNanos()).isBetween(7 * MS, 14 * MS);
         assertThat(slow.chain()).anyMatch(sentence -> sentence.contains("flash_attn_splitkv"));
+        assertThat(slow.chain())
+                .anyMatch(
+                        sentence -> sentence.contains(
+                                "flash_attn_splitkv waited longest from its launch to its start: 3.0 ms, where 0.5 ms are usual. ["));
+        ToldInChinese.token(slow);
         assertThat(slow.culpritRequestId()).as("the device").isEqualTo("0");
         assertThat(results.of("R", 100, 220))
                 .filteredOn(token -> token.cause() != null)
