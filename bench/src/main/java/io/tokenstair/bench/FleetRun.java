@@ -9,12 +9,14 @@ import io.tokenstair.job.request.TokenRun;
 import io.tokenstair.job.source.CollectorWatermarks;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.source.RawRecordTypeInfo;
+import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.library.RuleLibrary;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,6 +41,8 @@ public final class FleetRun {
     private static final String SLOW = "slow-tokens";
     private static final String RUN_TOKENS = "run-tokens";
     private static final String SLOW_RUNS = "slow-runs";
+
+    private static final int GENERATED_RULES = 30;
 
     private final Fleet fleet;
     private final int parallelism;
@@ -84,9 +88,13 @@ public final class FleetRun {
         DataStream<RawRecord> records = records(environment);
         switch (variant) {
             case NOOP -> noop(records);
-            case JOB -> job(records, null, null);
-            case JOB_RAW -> job(records, archive, null);
-            case JOB_RAW_TOKENS -> job(records, archive, archive);
+            case JOB -> job(records, builtIn(), null, null);
+            case JOB_NO_RULES -> job(records, List.of(), null, null);
+            case JOB_MANY_RULES -> job(records, manyRules(false), null, null);
+            case JOB_EXPLOSIVE_RULE -> job(records, manyRules(true), null, null);
+            case CEP_RAW -> drop(RawStaircase.over(records, TOKENS, SLOW), "matches");
+            case JOB_RAW -> job(records, builtIn(), archive, null);
+            case JOB_RAW_TOKENS -> job(records, builtIn(), archive, archive);
         }
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         AtomicLong wallStart = new AtomicLong();
@@ -144,10 +152,26 @@ public final class FleetRun {
                 "tokens");
     }
 
-    private static void job(DataStream<RawRecord> records, @Nullable Path rawArchive, @Nullable Path results) {
-        AnalysisJob.Results said = new AnalysisJob(
-                        false, RuleLibrary.builtIn().rules(), rawArchive, results, results == null)
-                .wire(records);
+    private static List<BoundRule> builtIn() {
+        return RuleLibrary.builtIn().rules();
+    }
+
+    private static List<BoundRule> manyRules(boolean explosive) {
+        List<BoundRule> rules = new ArrayList<>(builtIn());
+        rules.addAll(GeneratedRules.rules(GENERATED_RULES));
+        if (explosive) {
+            rules.add(GeneratedRules.explosive());
+        }
+        return rules;
+    }
+
+    private static void job(
+            DataStream<RawRecord> records,
+            List<BoundRule> rules,
+            @Nullable Path rawArchive,
+            @Nullable Path results) {
+        AnalysisJob.Results said =
+                new AnalysisJob(false, rules, rawArchive, results, results == null).wire(records);
         SingleOutputStreamOperator<TokenAnalysis> tokens =
                 said.tokens().filter(new CountAndDrop<>(TOKENS, token -> token.cause() != null, SLOW));
         drop(tokens, "tokens");

@@ -1,6 +1,8 @@
 package io.tokenstair.bench;
 
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 /** What is run over the fleet. */
 public enum Variant {
@@ -8,6 +10,14 @@ public enum Variant {
     NOOP("noop"),
     /** The whole analysis, rules included; results are dropped. */
     JOB("job"),
+    /** The same without rules. */
+    JOB_NO_RULES("job-rules"),
+    /** The same with the built-in rules and 30 of {@link GeneratedRules}. */
+    JOB_MANY_RULES("job+30rules"),
+    /** The same and a rule that begins a match at every milestone, branches at every one, and never ends. */
+    JOB_EXPLOSIVE_RULE("job+30rules+explosive"),
+    /** A context staircase in stock flink-cep over records of single tokens, and nothing else: {@link RawStaircase}. */
+    CEP_RAW("cep-raw"),
     /** The same, and the raw archive is written. */
     JOB_RAW("job+raw"),
     /** The same, and all result tables are written too. */
@@ -32,6 +42,7 @@ public enum Variant {
             }
         }
         throw new IllegalArgumentException(
-                "Cannot run the variant '" + name + "': give noop, job, job+raw or job+raw+tokens");
+                "Cannot run the variant '" + name + "': give one of "
+                + Arrays.stream(values()).map(Variant::variantName).collect(Collectors.joining(", ")));
     }
 }
