@@ -144,16 +144,9 @@ class RuleSavepointIT {
     }
 
     private static void wire(
-            StreamExecutionEnvironment environment,
-            Source<RawRecord, ?, ?> log,
-            List<BoundRule> rules,
-            Path archive) {
+            StreamExecutionEnvironment environment, Source<RawRecord, ?, ?> log, List<BoundRule> rules, Path archive) {
         DataStream<RawRecord> records = environment
-                .fromSource(
-                        log,
-                        CollectorWatermarks.strategy(LATENESS),
-                        "log",
-                        RawRecordTypeInfo.INSTANCE)
+                .fromSource(log, CollectorWatermarks.strategy(LATENESS), "log", RawRecordTypeInfo.INSTANCE)
                 .uid("log");
         new AnalysisJob(false, rules, archive, archive)
                 .wire(records)
