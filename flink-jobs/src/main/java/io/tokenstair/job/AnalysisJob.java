@@ -181,7 +181,8 @@ public final class AnalysisJob {
                 .process(new AnalyseRequests(tokenRuns), TypeInformation.of(TokenAnalysis.class))
                 .name("analyse-requests")
                 .uid("analyse-requests");
-        DataStream<Milestone> milestones = tokens.getSideOutput(AnalyseRequests.MILESTONES);
+        DataStream<Milestone> milestones =
+                tokens.getSideOutput(AnalyseRequests.MILESTONES).union(steps.getSideOutput(AnalyseSteps.MILESTONES));
         DataStream<Finding> findings =
                 tokens.getSideOutput(AnalyseRequests.FINDINGS).union(steps.getSideOutput(AnalyseSteps.FINDINGS));
         @Nullable DataStream<RuleMinute> activity = null;

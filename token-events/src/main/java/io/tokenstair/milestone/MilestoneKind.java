@@ -27,5 +27,7 @@ public enum MilestoneKind {
     /** While a request waited, another one that was not more urgent ran first. */
     OVERTAKEN,
     /** Over many tokens or steps a detector found a cause of a request or an engine. */
-    DETECTED
+    DETECTED,
+    /** Cached KV blocks were evicted in bulk, after none were for 64 steps. */
+    KV_EVICTED
 }

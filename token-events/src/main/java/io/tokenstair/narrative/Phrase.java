@@ -307,6 +307,83 @@ public enum Phrase {
     RULE_COMPUTED_AGAIN(
             "It was computed again up to token {0} in step {1}, which came {2} after the token before.",
             "它在第 {1} 步重新计算至第 {0} 个 token，该 token 在前一个之后 {2} 产生。"),
+    RULE_CONTEXT_REACHED(
+            "The context of request {0} reached {1} tokens at token {2}.",
+            "请求 {0} 的上下文在第 {2} 个 token 处达到 {1} 个 token。"),
+    RULE_EVICTED_AND_ROSE(
+            "KV blocks were evicted in bulk or taken in step {0}, and the token time of request {1} rose for good by token {2}.",
+            "第 {0} 步成批逐出或收走了 KV 块，请求 {1} 的 token 时间自第 {2} 个 token 起持续升高。"),
+    RULE_EVICTED_AND_ROSE_AGAIN(
+            "KV blocks were evicted in bulk or taken again in step {0}, and the token time of request {1} rose for good by token {2}.",
+            "第 {0} 步再次成批逐出或收走了 KV 块，请求 {1} 的 token 时间自第 {2} 个 token 起持续升高。"),
+    RULE_FIRST_LOST_BLOCKS(
+            "Request {0} (sequence {1}) first lost its KV blocks in step {2}.", "请求 {0}（序列 {1}）在第 {2} 步首次失去 KV 块。"),
+    RULE_LOST_THEM_AGAIN(
+            "In step {0} it lost them again, and has computed more tokens again than it gained since.",
+            "它在第 {0} 步又失去了它们，此间重新计算的 token 多于新得到的。"),
+    RULE_HAD_LOST_BLOCKS(
+            "Request {0} had lost its KV blocks: its token {1} came {2} after the one before.",
+            "请求 {0} 曾失去 KV 块：它的第 {1} 个 token 比前一个晚 {2}。"),
+    RULE_FIFTH_COMPUTED_BEFORE(
+            "By step {0} at least a fifth of all computed tokens had been computed before, for 128 steps, with six preemptions or more.",
+            "到第 {0} 步为止的 128 步里，所计算的 token 至少五分之一曾经计算过，期间至少六次抢占。"),
+    RULE_LOST_COMPUTED(
+            "Request {0} (sequence {1}) lost {2} computed tokens in step {3}.",
+            "请求 {0}（序列 {1}）在第 {3} 步失去了 {2} 个已计算的 token。"),
+    RULE_RAN_BEFORE_IT("Request {0}, not more urgent, ran before it in step {1}.", "请求 {0} 并不更紧急，却在第 {1} 步先于它运行。"),
+    RULE_BECAME_SLOW(
+            "Request {0} (sequence {1}) became slow at token {2}, which took {3}: {4} was lost by then.",
+            "请求 {0}（序列 {1}）在第 {2} 个 token 处变慢，该 token 用了 {3}：至此损失 {4}。"),
+    RULE_BATCH_TURNED(
+            "The batch had turned six times or more by step {0}, and step time went with it.",
+            "到第 {0} 步为止批次至少转向六次，步时间随之变化。"),
+    RULE_PROMPT_BESIDE("Its steps also computed the prompt of request {0}.", "它的步里还计算了请求 {0} 的提示词。"),
+    RULE_ONLY_PROMPTS(
+            "It was ready, and the engine computed only prompts, most of them of request {0}.",
+            "它已就绪，而引擎只在计算提示词，大部分属于请求 {0}。"),
+    RULE_BUDGET_USED_UP(
+            "It was left out of steps whose token budget was used up, most of it by the prompt of request {0}.",
+            "它被排除在 token 预算已用尽的步之外，预算大部分被请求 {0} 的提示词用去。"),
+    RULE_FIRST_TOKEN_TOOK(
+            "The first token of request {0} took {1} from the queue on, {2} of it lost.",
+            "请求 {0} 的首个 token 从排队起用了 {1}，其中损失 {2}。"),
+    RULE_WAITED_FOR_A_SEAT("It waited for a seat: the engine ran as many sequences as it may.", "它在等待名额：引擎运行的序列已达上限。"),
+    RULE_RAN_ANOTHER_WAY(
+            "From step {0} on steps ran another way than before: eagerly, or by other kernels.",
+            "从第 {0} 步起的运行方式与之前不同：不用 graph，或用了别的 kernel。"),
+    RULE_COMPILED("A kernel was compiled for a shape of first use.", "为首次使用的形状编译了一个 kernel。"),
+    RULE_PREFIX_AGAIN(
+            "Request {0} computed {1} tokens of its prompt again from step {2} on, of blocks that had been cached.",
+            "请求 {0} 从第 {2} 步起重新计算了提示词中的 {1} 个 token，它们的块曾在缓存中。"),
+    RULE_PREFIX_QUARTER(
+            "By step {0} that was a quarter of its prompt or more, and more than was found.",
+            "到第 {0} 步为止，这至少是其提示词的四分之一，且多于命中的部分。"),
+    RULE_WAITED_FOR_BLOCKS("It waited for its KV blocks from {0}.", "它在等待来自 {0} 的 KV 块。"),
+    RULE_HELD_BY_GATEWAY(
+            "Token {0} of request {1} came late to the client, {2} in all by then: a gateway held it.",
+            "请求 {1} 的第 {0} 个 token 到达客户端时已晚，至此共晚 {2}：网关扣留了它。"),
+    RULE_IN_GROUPS(
+            "By token {0} half of the chunks or more had gone out in groups, three times or more.",
+            "到第 {0} 个 token 为止，至少一半的数据块是成组发出的，至少三次。"),
+    RULE_LEFT_LATE(
+            "Token {0} of request {1} was made on time and left the engine late, by {2} in all by then.",
+            "请求 {1} 的第 {0} 个 token 按时产生，却晚离开引擎，至此共晚 {2}。"),
+    RULE_STOOD_STILL(
+            "Token {0} of request {1} took {2}: a process of the engine stood still.",
+            "请求 {1} 的第 {0} 个 token 用了 {2}：引擎的一个进程停住了。"),
+    RULE_THAT_PROCESS("That process was {0}, and {1} was lost.", "该进程是 {0}，损失了 {1}。"),
+    RULE_MEMORY_FOUND("Device memory had to be found, and the device was waited for.", "须先找到显存，并为此等待了设备。"),
+    RULE_DRIVER_ERROR("The driver returned an error around step {0}.", "驱动在第 {0} 步前后返回了错误。"),
+    RULE_CLOCK_LOWER(
+            "The clock of device {0} was lower from step {1} on, and all kernels took longer by one factor.",
+            "设备 {0} 的时钟自第 {1} 步起降低，所有 kernel 按同一倍数变慢。"),
+    RULE_TTFT_OVER(
+            "The first token of request {0} came {1} after it was sent: over 2 s.",
+            "请求 {0} 的首个 token 在发送后 {1} 才到：超过 2 s。"),
+    RULE_LOST_IN_QUEUE("It lost {0} in the queue of engine {1}, by {2}.", "它在引擎 {1} 的队列中损失了 {0}，原因为 {2}。"),
+    RULE_LESS_URGENT_RAN(
+            "Request {0} of priority {1} waited while request {2} of priority {3} ran in step {4}.",
+            "优先级为 {1} 的请求 {0} 在等待，而优先级为 {3} 的请求 {2} 在第 {4} 步运行。"),
 
     // Why something is as sure as it is.
     WHY_NO_RECORD(Use.REASON, "no record of this engine names a mechanism for the largest part", "该引擎没有记录说明最大一部分的机制"),

@@ -35,6 +35,7 @@ final class LogAnalysis implements EngineOutput, RequestOutput {
     final List<TokenAnalysis> tokens = new ArrayList<>();
     final List<Finding> findings = new ArrayList<>();
     final List<StepAnalysis> steps = new ArrayList<>();
+    final List<Milestone> milestones = new ArrayList<>();
 
     private final Map<String, EngineTimeline> engines = new TreeMap<>();
     private final Map<String, List<RequestInput>> inputs = new TreeMap<>();
@@ -158,6 +159,6 @@ final class LogAnalysis implements EngineOutput, RequestOutput {
 
     @Override
     public void milestone(Milestone milestone) {
-        // For rules.
+        milestones.add(milestone);
     }
 }

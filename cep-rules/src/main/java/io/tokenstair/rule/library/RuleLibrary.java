@@ -16,7 +16,29 @@ import java.util.stream.Stream;
 /** A set of bound rules with different ids, in the order of their ids. */
 public final class RuleLibrary {
     /** A jar cannot list its folders, so the files are named here; a test compares the list with the folder. */
-    private static final List<String> BUILT_IN_FILES = List.of("kv-pressure-then-recompute.yaml");
+    private static final List<String> BUILT_IN_FILES = List.of(
+            "alloc-stall-with-sync.yaml",
+            "batch-oscillation-felt.yaml",
+            "context-expansion-staircase.yaml",
+            "decode-starved.yaml",
+            "driver-error-after-stall.yaml",
+            "first-use-jit.yaml",
+            "gateway-buffering-felt.yaml",
+            "graph-fallback.yaml",
+            "host-pause.yaml",
+            "kv-pressure-then-recompute.yaml",
+            "output-stall.yaml",
+            "overtaken-after-preemption.yaml",
+            "preemption-loop-begins.yaml",
+            "preemption-storm-begins.yaml",
+            "prefill-interference.yaml",
+            "prefix-hit-collapse-begins.yaml",
+            "priority-inversion.yaml",
+            "remote-kv-admission.yaml",
+            "seat-limit.yaml",
+            "thermal-slowdown.yaml",
+            "token-budget-starvation.yaml",
+            "ttft-breach.yaml");
 
     private final List<BoundRule> rules;
 

@@ -54,18 +54,28 @@ public final class EngineFindings {
     /** Turns of the batch that are an oscillation. */
     static final int TURNS = 6;
 
+    /** Correlation of batch and step time from which on they move together. */
+    private static final double TURNS_CORRELATION = 0.5;
+
     private final EngineWatch watch;
     private final String engineId;
     private final Consumer<Finding> output;
+    private final Consumer<Detection> detections;
     private final LongFunction<@Nullable AlignedStamp> epoch;
 
     /**
      * Findings of an engine.
      *
+     * @param detections takes each cause when it is seen first, long before its finding is told
      * @param epoch the engine's clock on the common axis
      */
     public EngineFindings(
-            EngineWatch watch, String engineId, Consumer<Finding> output, LongFunction<@Nullable AlignedStamp> epoch) {
+            EngineWatch watch,
+            String engineId,
+            Consumer<Finding> output,
+            Consumer<Detection> detections,
+            LongFunction<@Nullable AlignedStamp> epoch) {
+        this.detections = detections;
         this.watch = watch;
         this.engineId = engineId;
         this.output = output;
@@ -139,7 +149,7 @@ public final class EngineFindings {
 
     // ---- what tokens carry already
 
-    private static void byTokens(Episode episode, Cause cause, EngineStep step) {
+    private void byTokens(Episode episode, Cause cause, EngineStep step) {
         if (step.slowTokens(cause) > 0) {
             if (!episode.open) {
                 episode.begin(step.previousNanos, step.stepId);
@@ -151,6 +161,23 @@ public final class EngineFindings {
             episode.culprit = by == null ? episode.culprit : by;
         }
         count(episode, step, cause);
+        if (episode.open) {
+            detected(cause, episode, step.endNanos, step.stepId);
+        }
+    }
+
+    /** Says that something has begun, once. */
+    private void detected(Cause cause, Episode episode, long nanos, long stepId) {
+        if (!episode.told) {
+            episode.told = true;
+            detections.accept(new Detection(
+                    cause,
+                    nanos,
+                    stepId,
+                    episode.culprit,
+                    episode.sumLostNanos == 0 ? null : Long.valueOf(episode.sumLostNanos),
+                    List.copyOf(episode.evidence)));
+        }
     }
 
     private void tellDriver() {
@@ -219,6 +246,9 @@ public final class EngineFindings {
             episode.culprit = by == null ? episode.culprit : by;
         }
         count(episode, step, Cause.HOST_PAUSE);
+        if (episode.count >= PAUSES) {
+            detected(Cause.HOST_PAUSE, episode, step.endNanos, step.stepId);
+        }
     }
 
     private void tellPauses() {
@@ -310,6 +340,9 @@ public final class EngineFindings {
         episode.reach(step.endNanos, step.stepId);
         episode.cite(step.eventId);
         count(episode, step, Cause.KERNEL_FALLBACK);
+        if (episode.slowTokens > 0 || watch.runSteps >= EAGER_STEPS) {
+            detected(Cause.KERNEL_FALLBACK, episode, step.endNanos, step.stepId);
+        }
     }
 
     private void tellFallback(@Nullable Integer largestGraph) {
@@ -379,6 +412,9 @@ public final class EngineFindings {
             episode.reach(step.endNanos, step.stepId);
             episode.cite(step.otherKernelEventId);
             count(episode, step, Cause.KERNEL_FALLBACK);
+            if (episode.count >= EAGER_STEPS || episode.slowTokens > 0) {
+                detected(Cause.KERNEL_FALLBACK, episode, step.endNanos, step.stepId);
+            }
         }
     }
 
@@ -440,6 +476,7 @@ public final class EngineFindings {
         episode.reach(nanos, stepId);
         episode.cite(evictionEventId);
         watch.firstOpenPreemptionNanos = Long.MAX_VALUE;
+        detected(Cause.KV_PRESSURE, episode, nanos, stepId);
     }
 
     private void tellPressure() {
@@ -501,6 +538,9 @@ public final class EngineFindings {
         }
         count(episode, step, Cause.PREEMPTION, Cause.RECOMPUTE);
         watch.preemptionsOfStep = 0;
+        if (episode.open && episode.longest >= EngineWatch.STORM_STEPS) {
+            detected(Cause.PREEMPTION_STORM, episode, step.endNanos, step.stepId);
+        }
         if (episode.open && !goesOn) {
             tellStorm();
         }
@@ -556,6 +596,9 @@ public final class EngineFindings {
             episode.cite(step.eventId);
         }
         count(episode, step, Cause.BATCH_GROWTH);
+        if (turned && episode.count >= TURNS && watch.correlation() >= TURNS_CORRELATION) {
+            detected(Cause.BATCH_OSCILLATION, episode, step.endNanos, step.stepId);
+        }
     }
 
     private void tellOscillation() {
@@ -565,7 +608,7 @@ public final class EngineFindings {
         double highest = watch.swings.highest;
         watch.swings.restart();
         double correlation = watch.correlation();
-        if (episode.count < TURNS || correlation < 0.5) {
+        if (episode.count < TURNS || correlation < TURNS_CORRELATION) {
             return;
         }
         double slope = watch.slope();

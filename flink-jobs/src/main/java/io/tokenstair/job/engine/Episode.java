@@ -37,6 +37,9 @@ public class Episode {
     public boolean recordedCause;
     public String what = "";
 
+    /** Whether it has been said that it began. */
+    public boolean told;
+
     // Of sums: tokens or nanoseconds of the steps in it.
     public long sumA;
     public long sumB;

@@ -35,6 +35,10 @@ public class EngineHistory {
     /** The last step that ran another kernel than usual. */
     public long kernelChangedStep;
 
+    public boolean evictedInBulk;
+    /** The last step in which blocks were evicted in bulk. */
+    public long bulkEvictedStep;
+
     public int swingLeast;
     public int swingMost;
     public long swingSinceStep;
@@ -76,15 +80,26 @@ public class EngineHistory {
         }
     }
 
-    /** Cached blocks were evicted. */
-    public void evicted(long step, long stampNanos, String eventId, int blocks) {
+    /** Cached blocks were evicted. True when that is the first time in bulk after none were in the look-back. */
+    public boolean evicted(long step, long stampNanos, String eventId, int blocks) {
         Note last = last(NoteKind.EVICTED);
         if (last != null && step - last.step <= SAME_STEPS) {
             last.amount += blocks;
-            return;
+            return isBulk(last);
         }
         Note note = add(NoteKind.EVICTED, step, stampNanos, eventId);
         note.amount = blocks;
+        return isBulk(note);
+    }
+
+    private boolean isBulk(Note note) {
+        if (note.amount < BULK_BLOCKS) {
+            return false;
+        }
+        boolean first = !evictedInBulk || note.step - bulkEvictedStep > LOOK_BACK_STEPS;
+        evictedInBulk = true;
+        bulkEvictedStep = note.step;
+        return first;
     }
 
     /** A sequence lost its blocks. */

@@ -27,8 +27,10 @@ final class DeliveryJudge {
 
     private final TokenRows rows;
     private final ClockPaths clocks;
+    private final RequestMilestones milestones;
 
-    DeliveryJudge(TokenRows rows, ClockPaths clocks) {
+    DeliveryJudge(TokenRows rows, ClockPaths clocks, RequestMilestones milestones) {
+        this.milestones = milestones;
         this.clocks = clocks;
         this.rows = rows;
     }
@@ -116,6 +118,9 @@ final class DeliveryJudge {
             }
         }
         usual.add(last.rawDeliveryNanos);
+        if (isGrouped(sequence)) {
+            milestones.grouped(lifetime, sequence, last);
+        }
         group.clear();
         sequence.arrivedTokens = Math.max(0, sequence.arrivedTokens - tokens);
         if (!sequence.undecided.isEmpty()) {
@@ -290,7 +295,8 @@ final class DeliveryJudge {
         }
         token.deliveryCause = cause.name();
         token.latePart = owner.partName();
-        LateTokens.add(lifetime, sequence, token, cause, confidence, why);
+        LateGroup group = LateTokens.add(lifetime, sequence, token, cause, confidence, why);
+        milestones.delivered(lifetime, sequence, token, group);
         rows.send(lifetime, sequence, token);
     }
 

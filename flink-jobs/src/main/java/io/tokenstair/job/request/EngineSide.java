@@ -4,12 +4,12 @@ import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Part;
 import io.tokenstair.job.staircase.Rise;
 import io.tokenstair.job.staircase.StaircaseDetector;
+import io.tokenstair.job.staircase.StaircaseShape;
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.SequenceName;
 import io.tokenstair.job.step.SlowToken;
 import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.job.step.TokenRow;
-import io.tokenstair.milestone.Milestone;
 import io.tokenstair.milestone.MilestoneKind;
 import java.util.Arrays;
 import java.util.List;
@@ -23,17 +23,15 @@ final class EngineSide {
     /** A longer gap would not fit the sums of growth, and is none of it. */
     private static final long LONGEST_GROWTH_NANOS = 100_000_000_000L;
 
-    private final String requestId;
-    private final RequestOutput output;
+    private final RequestMilestones milestones;
     private final Delivery delivery;
     private final TokenRows rows;
     private final Plain plain = new Plain();
     private @Nullable TokenBatch current;
 
-    EngineSide(String requestId, RequestOutput output, Delivery delivery, TokenRows rows) {
+    EngineSide(RequestMilestones milestones, Delivery delivery, TokenRows rows) {
         this.rows = rows;
-        this.requestId = requestId;
-        this.output = output;
+        this.milestones = milestones;
         this.delivery = delivery;
     }
 
@@ -69,14 +67,18 @@ final class EngineSide {
                 } else {
                     sequence.discardedTokens += fact.tokens;
                 }
-                milestone(MilestoneKind.PREEMPTED, lifetime, sequence, fact);
-                milestone(MilestoneKind.KV_PRESSURE, lifetime, sequence, fact);
+                milestones.fact(MilestoneKind.PREEMPTED, lifetime, sequence, fact);
+                milestones.fact(MilestoneKind.KV_PRESSURE, lifetime, sequence, fact);
+                if (RequestFindings.isLoop(sequence)) {
+                    milestones.detected(Cause.PREEMPTION_LOOP, lifetime, sequence, fact, sequence.kvHolder);
+                }
             }
             case RESUMED -> {
                 long found = fact.tokens == null ? 0 : fact.tokens;
                 sequence.resumedCachedTokens += found;
                 sequence.resumedSincePreemptedTokens += found;
             }
+            case PASSED_OVER -> milestones.fact(MilestoneKind.OVERTAKEN, lifetime, sequence, fact);
             case OVERTAKEN -> {
                 sequence.overtakenCount++;
                 if (sequence.overtakenBy == null) {
@@ -85,6 +87,7 @@ final class EngineSide {
                 }
                 SlowGroups.addEvidence(sequence.overtakenEvidence, fact.otherEventId);
                 SlowGroups.addEvidence(sequence.overtakenEvidence, fact.eventId);
+                milestones.fact(MilestoneKind.OVERTAKEN, lifetime, sequence, fact);
             }
             case PREFIX_RECOMPUTED -> {
                 sequence.prefixRecomputedTokens += fact.tokens == null ? 0 : fact.tokens;
@@ -100,7 +103,10 @@ final class EngineSide {
                 }
                 SlowGroups.addEvidence(sequence.prefixEvidence, fact.otherEventId);
                 SlowGroups.addEvidence(sequence.prefixEvidence, fact.eventId);
-                milestone(MilestoneKind.PREFIX_RECOMPUTED, lifetime, sequence, fact);
+                milestones.fact(MilestoneKind.PREFIX_RECOMPUTED, lifetime, sequence, fact);
+                if (TokenRows.isPrefixLost(sequence)) {
+                    milestones.detected(Cause.PREFIX_HIT_COLLAPSE, lifetime, sequence, fact, sequence.prefixEvictedFor);
+                }
             }
             case FINISHED -> {
                 sequence.finishedEngines |= 1 << engine;
@@ -112,7 +118,9 @@ final class EngineSide {
                 if (fact.epochNanos != null) {
                     sequence.toEpochNanos = fact.epochNanos;
                 }
-                milestone(MilestoneKind.FINISHED, lifetime, sequence, fact);
+                if (lifetime.hasMilestone) {
+                    milestones.fact(MilestoneKind.FINISHED, lifetime, sequence, fact);
+                }
             }
         }
     }
@@ -152,31 +160,6 @@ final class EngineSide {
             sequence.aliases.add(name.engineRequestId);
         }
         return engine;
-    }
-
-    private void milestone(MilestoneKind kind, LifetimeState lifetime, SequenceLife sequence, SequenceFact fact) {
-        if (lifetime.warmup) {
-            return;
-        }
-        output.milestone(new Milestone(
-                kind,
-                fact.coarseEpochMillis,
-                fact.epochNanos,
-                fact.clockNanos,
-                fact.name.engineId,
-                requestId,
-                lifetime.ordinal,
-                Lifetimes.sequenceIndex(lifetime, sequence),
-                sequence.nextTokenIndex == 0 ? null : Integer.valueOf(sequence.nextTokenIndex - 1),
-                fact.stepId,
-                null,
-                null,
-                null,
-                kind == MilestoneKind.PREEMPTED || kind == MilestoneKind.KV_PRESSURE ? fact.tokens : null,
-                kind == MilestoneKind.PREFIX_RECOMPUTED ? fact.tokens : null,
-                fact.kvUsedBlocksCount,
-                fact.kvTotalBlocksCount,
-                fact.otherEventId == null ? List.of(fact.eventId) : List.of(fact.otherEventId, fact.eventId)));
     }
 
     /** Takes tokens of a sequence, in index order. */
@@ -314,7 +297,7 @@ final class EngineSide {
             while (row.contextTokens >= 2 * sequence.contextMark) {
                 sequence.contextMark *= 2;
             }
-            tokenMilestone(
+            milestones.token(
                     MilestoneKind.CONTEXT_EXPANDED,
                     lifetime,
                     sequence,
@@ -330,13 +313,7 @@ final class EngineSide {
                     row.expectedNanos,
                     (row.flags & TokenBatch.KV_EVENT) != 0 ? 1 : 0);
             if (rise != null) {
-                tokenMilestone(
-                        MilestoneKind.TPOT_STEP_UP,
-                        lifetime,
-                        sequence,
-                        pending(batch, row, null),
-                        row.coarseEpochMillis,
-                        rose(sequence));
+                rose(lifetime, sequence, pending(batch, row, null), row.coarseEpochMillis);
             }
         }
         if (row.gapNanos < LONGEST_GROWTH_NANOS) {
@@ -437,19 +414,20 @@ final class EngineSide {
     private void watch(LifetimeState lifetime, SequenceLife sequence, PendingToken token, long coarseMillis) {
         SlowToken slow = token.slow;
         if (slow != null) {
-            SlowGroups.add(sequence, token, slow);
+            SlowGroup group = SlowGroups.add(sequence, token, slow);
+            milestones.slowed(lifetime, sequence, token, slow, group, coarseMillis);
         }
         if (token.contextTokens != null && token.contextTokens >= 2 * sequence.contextMark) {
             while (token.contextTokens >= 2 * sequence.contextMark) {
                 sequence.contextMark *= 2;
             }
-            tokenMilestone(MilestoneKind.CONTEXT_EXPANDED, lifetime, sequence, token, coarseMillis, List.of());
+            milestones.token(MilestoneKind.CONTEXT_EXPANDED, lifetime, sequence, token, coarseMillis, List.of());
         }
         if (token.gapNanos == null || (token.flags & TokenBatch.SEVERAL) != 0) {
             return;
         }
         if ((token.flags & TokenBatch.RECOMPUTED) != 0) {
-            tokenMilestone(
+            milestones.token(
                     MilestoneKind.RECOMPUTED,
                     lifetime,
                     sequence,
@@ -458,7 +436,7 @@ final class EngineSide {
                     slow == null ? List.of() : SlowGroups.eventIds(slow));
         }
         if (slow != null && slow.cause.equals(Cause.HOST_PAUSE.name())) {
-            tokenMilestone(
+            milestones.token(
                     MilestoneKind.HOST_PAUSED, lifetime, sequence, token, coarseMillis, SlowGroups.eventIds(slow));
         }
         if (token.tokenIndex > 0 && token.expectedNanos != null) {
@@ -469,7 +447,7 @@ final class EngineSide {
                     token.expectedNanos,
                     (token.flags & TokenBatch.KV_EVENT) != 0 ? 1 : 0);
             if (rise != null) {
-                tokenMilestone(MilestoneKind.TPOT_STEP_UP, lifetime, sequence, token, coarseMillis, rose(sequence));
+                rose(lifetime, sequence, token, coarseMillis);
             }
         }
         boolean ordinary = slow == null || slow.cause.equals(Cause.CONTEXT_GROWTH.name());
@@ -482,43 +460,19 @@ final class EngineSide {
         }
     }
 
-    /** The step by which a rise of the token time was seen, as evidence: of the batch at hand, a few tokens after the rise at most. */
-    private List<String> rose(SequenceLife sequence) {
+    /**
+     * Says a rise of the token time. Its evidence is the step by which it was seen: of the batch at hand, a few tokens after the rise at
+     * most.
+     */
+    private void rose(LifetimeState lifetime, SequenceLife sequence, PendingToken token, long coarseMillis) {
         TokenBatch batch = current;
-        if (batch == null) {
-            return List.of();
+        List<String> evidence = batch == null ? List.of() : List.of(batch.lastStepEventId());
+        if (batch != null) {
+            SlowGroups.addEvidence(sequence.riseEvidence, batch.lastStepEventId());
         }
-        SlowGroups.addEvidence(sequence.riseEvidence, batch.lastStepEventId());
-        return List.of(batch.lastStepEventId());
-    }
-
-    private void tokenMilestone(
-            MilestoneKind kind,
-            LifetimeState lifetime,
-            SequenceLife sequence,
-            PendingToken token,
-            long coarseMillis,
-            List<String> evidence) {
-        output.milestone(new Milestone(
-                kind,
-                coarseMillis,
-                token.producedEpochNanos,
-                token.endNanos,
-                token.engineId,
-                requestId,
-                lifetime.ordinal,
-                Lifetimes.sequenceIndex(lifetime, sequence),
-                token.tokenIndex,
-                token.stepId,
-                token.contextTokens,
-                token.gapNanos,
-                token.excessNanos(),
-                null,
-                kind == MilestoneKind.RECOMPUTED && token.part(Part.RECOMPUTE_OWN.ordinal()) != null
-                        ? Long.valueOf(token.contextTokens == null ? 0 : token.contextTokens)
-                        : null,
-                null,
-                null,
-                evidence));
+        milestones.token(MilestoneKind.TPOT_STEP_UP, lifetime, sequence, token, coarseMillis, evidence);
+        if (StaircaseDetector.COMPACT.verdict(sequence.staircase).shape() == StaircaseShape.STAIRCASE) {
+            milestones.detected(Cause.CONTEXT_STAIRCASE, lifetime, sequence, token, coarseMillis, evidence);
+        }
     }
 }

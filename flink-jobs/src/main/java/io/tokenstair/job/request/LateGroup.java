@@ -26,6 +26,11 @@ public class LateGroup {
     /** Statistical width; absent where it is not known. */
     public @Nullable Long sigmaNanos;
 
+    /** What it cost since tokens began to be late, at most {@value RequestMilestones#SPELL_TOKENS} apart. */
+    public long spellLateNanos;
+    /** Whether that has been said as a milestone. */
+    public boolean spellTold;
+
     /** For Flink's serializer. */
     public LateGroup() {}
 }

@@ -12,8 +12,8 @@ final class LateTokens {
 
     private LateTokens() {}
 
-    /** Adds a late token to the group of its cause. */
-    static void add(
+    /** Adds a late token to the group of its cause, which it returns. */
+    static LateGroup add(
             LifetimeState lifetime,
             SequenceLife sequence,
             PendingToken token,
@@ -38,6 +38,11 @@ final class LateTokens {
             group.sigmaNanos = token.sigmaNanos;
             sequence.late.add(group);
         }
+        if (token.tokenIndex - group.lastTokenIndex > RequestMilestones.SPELL_TOKENS) {
+            group.spellLateNanos = 0;
+            group.spellTold = false;
+        }
+        group.spellLateNanos += token.lateNanos;
         group.lastTokenIndex = token.tokenIndex;
         group.toEpochNanos = token.deliveredEpochNanos;
         group.tokens++;
@@ -57,6 +62,7 @@ final class LateTokens {
             }
         }
         SlowGroups.addEvidence(group.evidence, token.lateEventId);
+        return group;
     }
 
     private static String sentence(SequenceLife sequence, PendingToken token, String observer, Cause cause) {

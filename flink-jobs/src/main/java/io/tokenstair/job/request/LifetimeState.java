@@ -20,6 +20,8 @@ public class LifetimeState {
     public @Nullable Long promptTokens;
     public @Nullable Integer priority;
     public boolean roleChunk;
+    /** Something rare was said of it: its end is worth saying too. */
+    public boolean hasMilestone;
 
     /** Another use of the id went through the same observer at once: whose chunks are whose cannot be told. */
     public boolean observersOverlap;

@@ -135,16 +135,21 @@ final class RequestClosing {
 
     /** First token's arrival less the sending, by the client, else by the gateway; absent without both, or where it is negative. */
     private static @Nullable Long ttftNanos(LifetimeState lifetime, SequenceLife sequence) {
-        if (lifetime.observersOverlap) {
-            return null;
-        }
-        Long ttft = firstAfterSent(lifetime.client, sequence.clientFirstNanos);
-        ttft = ttft != null ? ttft : firstAfterSent(lifetime.gateway, sequence.gatewayFirstNanos);
+        Long ttft = timeToFirst(lifetime, sequence);
         if (ttft != null && ttft < 0) {
             sequence.invalidStamps++;
             return null;
         }
         return ttft;
+    }
+
+    /** The same as the stamps have it, as long as they have come: may be negative. */
+    static @Nullable Long timeToFirst(LifetimeState lifetime, SequenceLife sequence) {
+        if (lifetime.observersOverlap) {
+            return null;
+        }
+        Long ttft = firstAfterSent(lifetime.client, sequence.clientFirstNanos);
+        return ttft != null ? ttft : firstAfterSent(lifetime.gateway, sequence.gatewayFirstNanos);
     }
 
     private static @Nullable Long firstAfterSent(@Nullable ObserverStream stream, @Nullable Long firstNanos) {

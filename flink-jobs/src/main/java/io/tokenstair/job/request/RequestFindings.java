@@ -119,12 +119,10 @@ final class RequestFindings {
             int index,
             List<String> missing,
             TreeSet<Cause> requestCauses) {
-        long gained = sequence.lastPreemptedOutputTokens - sequence.firstPreemptedOutputTokens;
-        if (sequence.preemptions < LOOP_PREEMPTIONS
-                || !sequence.recomputedBetweenKnown
-                || sequence.recomputedBetweenTokens <= gained) {
+        if (!isLoop(sequence)) {
             return;
         }
+        long gained = gainedTokens(sequence);
         requestCauses.add(Cause.PREEMPTION_LOOP);
         List<String> records = sequence.preemptionEvidence;
         Tale tale = new Tale()
@@ -151,6 +149,17 @@ final class RequestFindings {
                 sequence.preemptionEvidence,
                 missing,
                 tale));
+    }
+
+    /** Whether it has been preempted again and again, and computed more tokens again than it gained in between. */
+    static boolean isLoop(SequenceLife sequence) {
+        return sequence.preemptions >= LOOP_PREEMPTIONS
+                && sequence.recomputedBetweenKnown
+                && sequence.recomputedBetweenTokens > gainedTokens(sequence);
+    }
+
+    private static long gainedTokens(SequenceLife sequence) {
+        return sequence.lastPreemptedOutputTokens - sequence.firstPreemptedOutputTokens;
     }
 
     private void overtaken(

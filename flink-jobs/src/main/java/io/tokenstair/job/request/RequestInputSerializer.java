@@ -150,6 +150,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         out.putOptional(fact.kvUsedBlocksCount);
         out.putOptional(fact.kvTotalBlocksCount);
         out.putInt(fact.blockSizeTokens);
+        out.putOptional(fact.otherPriority == null ? null : Long.valueOf(fact.otherPriority));
     }
 
     private static SequenceFact takeFact(PackedBytes in) throws IOException {
@@ -179,6 +180,8 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         fact.kvUsedBlocksCount = in.takeOptionalLong();
         fact.kvTotalBlocksCount = in.takeOptionalLong();
         fact.blockSizeTokens = in.takeInt();
+        // Facts that an older build kept end here.
+        fact.otherPriority = in.hasMore() ? intOrNull(in.takeOptionalLong()) : null;
         return fact;
     }
 

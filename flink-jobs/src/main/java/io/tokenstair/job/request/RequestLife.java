@@ -30,6 +30,7 @@ public final class RequestLife {
     private final ObserverSide observers;
     private final EngineSide engines;
     private final RequestClosing closing;
+    private final RequestMilestones milestones;
 
     /** The last tokens, for the name of the next ones. */
     private @Nullable TokenBatch lastBatch;
@@ -54,13 +55,14 @@ public final class RequestLife {
             String requestId, RequestState state, RequestOutput output, PaneCounter counter, ClockGraph clocks) {
         this.clocks = new ClockPaths(clocks);
         this.state = state;
-        TokenRows rows = new TokenRows(requestId, output);
+        this.milestones = new RequestMilestones(requestId, output);
+        TokenRows rows = new TokenRows(requestId, output, milestones);
         Delivery delivery = new Delivery(
-                rows, new DeliveryJudge(rows, this.clocks), new StreamGaps(rows, this.clocks), this.clocks);
+                rows, new DeliveryJudge(rows, this.clocks, milestones), new StreamGaps(rows, this.clocks), this.clocks);
         this.lifetimes = new Lifetimes(state);
         this.observers =
                 new ObserverSide(requestId, state, lifetimes, delivery, new Arrivals(requestId, counter), this.clocks);
-        this.engines = new EngineSide(requestId, output, delivery, rows);
+        this.engines = new EngineSide(milestones, delivery, rows);
         this.closing = new RequestClosing(requestId, state, output, delivery, rows);
     }
 
@@ -68,6 +70,7 @@ public final class RequestLife {
     public void accept(RequestInput input) {
         closeBefore(input.coarseEpochMillis);
         clocks.at(input.coarseEpochMillis);
+        milestones.at(input.coarseEpochMillis);
         TokenBatch batch = input.tokens(lastBatch);
         if (input.event != null) {
             observers.observed(input.coarseEpochMillis, input.event);
@@ -139,6 +142,7 @@ public final class RequestLife {
 
     private void close(LifetimeState lifetime) {
         clocks.at(lifetime.lastEventMillis);
+        milestones.at(closeMillis(lifetime));
         closing.close(lifetime);
     }
 

@@ -99,6 +99,9 @@ public class SequenceLife {
     /** Some of its chunks came on a clock that nothing joins with the engine's. */
     public boolean unjoined;
 
+    /** What was said once: a bit each, see {@link RequestMilestones}. */
+    public int detected;
+
     public List<SlowGroup> groups = new ArrayList<>();
     public StaircaseState staircase = StaircaseDetector.COMPACT.start();
     /** Events by which rises of its token time were seen: at most as many as {@link SlowGroups} keeps. */

@@ -29,6 +29,11 @@ public class SlowGroup {
     /** Statistical width; absent where it is not known. */
     public @Nullable Long sigmaNanos;
 
+    /** What it cost since tokens began to be slow, at most {@value RequestMilestones#SPELL_TOKENS} apart. */
+    public long spellLostNanos;
+    /** Whether that has been said as a milestone. */
+    public boolean spellTold;
+
     /** For Flink's serializer. */
     public SlowGroup() {}
 }

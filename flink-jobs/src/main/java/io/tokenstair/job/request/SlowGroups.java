@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 final class SlowGroups {
     private SlowGroups() {}
 
-    /** Adds a slow token to the group of its cause and culprit. */
-    static void add(SequenceLife sequence, PendingToken token, SlowToken slow) {
+    /** Adds a slow token to the group of its cause and culprit, which it returns. */
+    static SlowGroup add(SequenceLife sequence, PendingToken token, SlowToken slow) {
         SlowGroup group = null;
         if (!slow.cause.equals(Cause.PREEMPTION.name())) {
             for (SlowGroup candidate : sequence.groups) {
@@ -34,6 +34,11 @@ final class SlowGroups {
             group.sigmaNanos = token.sigmaNanos;
             sequence.groups.add(group);
         }
+        if (token.tokenIndex - group.lastTokenIndex > RequestMilestones.SPELL_TOKENS) {
+            group.spellLostNanos = 0;
+            group.spellTold = false;
+        }
+        group.spellLostNanos += slow.lostNanos;
         group.lastTokenIndex = token.tokenIndex;
         group.toEpochNanos = token.producedEpochNanos;
         group.tokens++;
@@ -55,6 +60,7 @@ final class SlowGroups {
         for (String id : eventIds(slow)) {
             addEvidence(group.evidence, id);
         }
+        return group;
     }
 
     /** The event ids of a slow token. */

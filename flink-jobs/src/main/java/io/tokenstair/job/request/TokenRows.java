@@ -23,8 +23,10 @@ final class TokenRows {
 
     private final String requestId;
     private final RequestOutput output;
+    private final RequestMilestones milestones;
 
-    TokenRows(String requestId, RequestOutput output) {
+    TokenRows(String requestId, RequestOutput output, RequestMilestones milestones) {
+        this.milestones = milestones;
         this.requestId = requestId;
         this.output = output;
     }
@@ -57,6 +59,7 @@ final class TokenRows {
         }
         if (token.tokenIndex == 0) {
             sequence.first = token;
+            milestones.first(lifetime, sequence, token);
             return;
         }
         if (token.tokenIndex >= FIRST_HELD_UNTIL) {

@@ -9,6 +9,7 @@ import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.RuleKey;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Writes a rule's match down as a finding. */
 final class RuleFindings {
@@ -48,7 +49,7 @@ final class RuleFindings {
                 null,
                 ofRequest ? first.tokenIndex() : null,
                 ofRequest ? last.tokenIndex() : null,
-                ofRequest ? null : first.requestId(),
+                culprit(matched, ofRequest),
                 Confidence.ESTABLISHED.levelName(),
                 Phrase.WHY_STAGES_MATCHED.say(),
                 evidence,
@@ -56,5 +57,16 @@ final class RuleFindings {
                 List.of(),
                 List.of(),
                 rule.narrative(byStage)));
+    }
+
+    /** Who did it, as the last stage that knows says; where none does, of an engine or device the request that the match begins with. */
+    private static @Nullable String culprit(List<Milestone> matched, boolean ofRequest) {
+        for (int i = matched.size() - 1; i >= 0; i--) {
+            Milestone milestone = matched.get(i);
+            if (milestone.culpritRequestId() != null || milestone.deviceId() != null) {
+                return milestone.culpritRequestId() != null ? milestone.culpritRequestId() : milestone.deviceId();
+            }
+        }
+        return ofRequest ? null : matched.get(0).requestId();
     }
 }

@@ -34,6 +34,7 @@ import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.job.timer.EarliestTimer;
 import io.tokenstair.job.type.ZeroPackedSerializer;
+import io.tokenstair.milestone.Milestone;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +81,10 @@ public final class AnalyseSteps
     /** Findings of an engine as a whole. */
     public static final OutputTag<Finding> FINDINGS =
             new OutputTag<>("engine-findings", TypeInformation.of(Finding.class));
+
+    /** Rare facts of engines as a whole, for the rules. */
+    public static final OutputTag<Milestone> MILESTONES =
+            new OutputTag<>("engine-milestones", TypeInformation.of(Milestone.class));
 
     /** What is worth knowing of engines and samples, and no finding. */
     public static final OutputTag<Remark> REMARKS = new OutputTag<>("remarks", TypeInformation.of(Remark.class));
@@ -407,6 +412,11 @@ public final class AnalyseSteps
         @Override
         public void finding(Finding finding) {
             context.output(FINDINGS, finding);
+        }
+
+        @Override
+        public void milestone(Milestone milestone) {
+            context.output(MILESTONES, milestone);
         }
 
         @Override

@@ -6,6 +6,7 @@ import io.tokenstair.archive.result.ModelSnapshot;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.milestone.Milestone;
 
 /** Where an engine's timeline puts what it concludes, in the order of the engine's own time. */
 public interface EngineOutput {
@@ -29,6 +30,9 @@ public interface EngineOutput {
 
     /** Something that was concluded of the engine as a whole. */
     void finding(Finding finding);
+
+    /** A rare fact of the engine as a whole, for rules. */
+    default void milestone(Milestone milestone) {}
 
     /** Something worth knowing of the engine, or of what else was sampled, that is no finding. */
     default void remark(Remark remark) {}

@@ -6,6 +6,7 @@ import io.tokenstair.cause.Confidence;
 import io.tokenstair.cause.Severity;
 import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.event.EventHeader;
+import io.tokenstair.job.engine.Detection;
 import io.tokenstair.job.finding.Findings;
 import io.tokenstair.job.layer.Layer;
 import io.tokenstair.job.staircase.Rise;
@@ -17,6 +18,7 @@ import io.tokenstair.narrative.Tale;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,8 +44,10 @@ final class EngineStairs {
 
     private final EngineState state;
     private final EngineOutput output;
+    private final Consumer<Detection> detections;
 
-    EngineStairs(EngineState state, EngineOutput output) {
+    EngineStairs(EngineState state, EngineOutput output, Consumer<Detection> detections) {
+        this.detections = detections;
         this.state = state;
         this.output = output;
     }
@@ -92,7 +96,7 @@ final class EngineStairs {
         }
         if (stairs.due && number - stairs.rises.get(stairs.rises.size() - 1).onset >= PROOF_STEPS) {
             stairs.due = false;
-            conclude(aligned);
+            conclude(judged, aligned);
         }
     }
 
@@ -113,11 +117,14 @@ final class EngineStairs {
         state.stairs = fresh;
     }
 
-    private void conclude(@Nullable AlignedStamp aligned) {
+    private void conclude(JudgedStep judged, @Nullable AlignedStamp aligned) {
         StaircaseVerdict verdict = StaircaseDetector.FULL.verdict(state.stairs.detector);
         if (verdict.shape() == StaircaseShape.STAIRCASE && !state.stairs.told) {
             state.stairs.told = true;
-            output.finding(finding(verdict, aligned));
+            Finding finding = finding(verdict, aligned);
+            output.finding(finding);
+            detections.accept(new Detection(
+                    Cause.CONTEXT_STAIRCASE, judged.endNanos, judged.stepId, null, null, finding.evidence()));
         }
     }
 

@@ -25,15 +25,19 @@ import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.ShardLoaded;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.job.engine.Detection;
 import io.tokenstair.job.engine.EngineFindings;
 import io.tokenstair.job.engine.EngineStep;
 import io.tokenstair.job.engine.MetricWatch;
 import io.tokenstair.job.evidence.EngineEvidence;
 import io.tokenstair.job.evidence.Evidence;
 import io.tokenstair.job.evidence.EvidenceKind;
+import io.tokenstair.job.finding.Blame;
 import io.tokenstair.job.layer.Layer;
 import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
+import io.tokenstair.milestone.Milestone;
+import io.tokenstair.milestone.MilestoneKind;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -96,6 +100,9 @@ public final class EngineTimeline {
     private final EngineFindings findings;
     private final EngineStep told = new EngineStep();
     private final StepStatistics statistics;
+
+    /** Event time of the event that is taken into account. */
+    private long eventMillis;
 
     /** Whose handles the last event used; null before the first. */
     private @Nullable String spaceCollectorId;
@@ -169,14 +176,64 @@ public final class EngineTimeline {
         this.state = state;
         this.output = output;
         this.judge = new TokenJudge(state);
-        this.stairs = new EngineStairs(state, output);
-        this.findings = new EngineFindings(state.watch, state.engineId, output::finding, this::toEpoch);
+        this.stairs = new EngineStairs(state, output, this::detected);
+        this.findings = new EngineFindings(state.watch, state.engineId, output::finding, this::detected, this::toEpoch);
         this.statistics = new StepStatistics(state, statisticsOutput, counter);
     }
 
     /** A stamp of the engine's clock that the step at hand tells of. */
     private @Nullable AlignedStamp toEpoch(long nanos) {
         return clocks.toEpoch(state.clockId, nanos, state.stepMillis);
+    }
+
+    /** Says as a milestone that a cause is seen of the engine, with the event at hand. */
+    private void detected(Detection detection) {
+        say(
+                MilestoneKind.DETECTED,
+                detection.nanos(),
+                detection.stepId(),
+                detection.cause(),
+                Blame.of(detection.cause(), detection.culprit()),
+                detection.lostNanos(),
+                detection.evidence());
+    }
+
+    private void say(
+            MilestoneKind kind,
+            long nanos,
+            long stepId,
+            @Nullable Cause cause,
+            Blame blame,
+            @Nullable Long lostNanos,
+            List<String> evidence) {
+        AlignedStamp aligned = toEpoch(nanos);
+        output.milestone(new Milestone(
+                kind,
+                eventMillis,
+                aligned == null ? null : Long.valueOf(aligned.epochNanos()),
+                nanos,
+                state.engineId,
+                null,
+                null,
+                null,
+                null,
+                stepId,
+                null,
+                null,
+                null,
+                null,
+                null,
+                state.kvUsedBlocksCount,
+                state.kvTotalBlocksCount,
+                evidence,
+                cause,
+                blame.culprit(),
+                null,
+                blame.deviceId(),
+                null,
+                null,
+                lostNanos,
+                null));
     }
 
     /** Takes the next event of the engine. */
@@ -313,6 +370,7 @@ public final class EngineTimeline {
     private boolean process(LoggedEvent logged, int place, long millis) {
         EventHeader header = logged.header();
         Event event = logged.event();
+        eventMillis = coarse(header);
         if (event instanceof StepCompleted step) {
             return step(header, step, place, millis);
         }
@@ -603,11 +661,21 @@ public final class EngineTimeline {
         for (long hash : evicted.blockHashes()) {
             state.blocks.evict(hash, eviction);
         }
-        state.history.evicted(
+        boolean bulk = state.history.evicted(
                 state.steps,
                 state.lastEndNanos,
                 header.eventId(),
                 evicted.blockHashes().size());
+        if (bulk) {
+            say(
+                    MilestoneKind.KV_EVICTED,
+                    state.lastEndNanos,
+                    state.lastStepId,
+                    null,
+                    new Blame(null, null),
+                    null,
+                    List.of(header.eventId()));
+        }
         kvEvent(header.eventId());
         state.kvReported = true;
     }
@@ -1173,6 +1241,9 @@ public final class EngineTimeline {
             }
             state.preemptedHandles.remove(Integer.valueOf(sequence.handle));
             overtakes(header, step, sequence);
+            if (sequence.startOrder == null && sequence.priority != null) {
+                passesOver(header, step, sequence, sequence.priority);
+            }
             if (sequence.startOrder == null) {
                 admitted(step, sequence, rows.contextTokens(i));
                 sequence.startOrder = state.startedCount++;
@@ -1217,6 +1288,32 @@ public final class EngineTimeline {
             fact.stepId = step.stepId();
             fact.otherRequestId = runs.name.requestId;
             fact.otherEventId = waits.preemptedEventId;
+            fact.otherPriority = runs.priority;
+            output.fact(fact);
+        }
+    }
+
+    /** Says of each sequence that waits for its first schedule whether this one, which starts now, is less urgent. */
+    private void passesOver(EventHeader header, StepCompleted step, SequenceState starts, int priority) {
+        long scheduledNanos = step.scheduleStartNanos() != null ? step.scheduleStartNanos() : state.lastEndNanos;
+        for (int i = 0; i < state.waiting.size() && i < OVERTAKEN; i++) {
+            SequenceState waits = state.sequences.get(state.waiting.get(i));
+            if (waits == null
+                    || waits.overtaken
+                    || waits.startOrder != null
+                    || waits.priority == null
+                    || waits.priority >= priority
+                    || waits.lastNanos > scheduledNanos
+                    || isScheduled(step, waits)
+                    || judge.isLoading(waits, scheduledNanos)) {
+                continue;
+            }
+            waits.overtaken = true;
+            SequenceFact fact = fact(SequenceFact.Kind.PASSED_OVER, waits, header);
+            fact.stepId = step.stepId();
+            fact.otherRequestId = starts.name.requestId;
+            fact.otherEventId = waits.queuedEventId;
+            fact.otherPriority = priority;
             output.fact(fact);
         }
     }

@@ -19,7 +19,9 @@ public class SequenceFact {
         /** It ended; {@code tokens} were made. */
         FINISHED,
         /** While it waited after a preemption, {@code otherRequestId} ran first: no more urgent, and started later or not at all. */
-        OVERTAKEN
+        OVERTAKEN,
+        /** While it waited for its first schedule, {@code otherRequestId}, less urgent, got its own. */
+        PASSED_OVER
     }
 
     public Kind kind = Kind.QUEUED;
@@ -38,6 +40,8 @@ public class SequenceFact {
     public @Nullable String endReason;
     public @Nullable String otherRequestId;
     public @Nullable String otherEventId;
+    /** Priority of {@code otherRequestId}. */
+    public @Nullable Integer otherPriority;
     /** Of a preemption: the largest other holder of KV space. */
     public @Nullable String holderRequestId;
     /** Of a preemption: output tokens so far. */

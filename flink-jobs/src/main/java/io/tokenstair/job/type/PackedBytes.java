@@ -175,6 +175,11 @@ public final class PackedBytes {
         return from;
     }
 
+    /** Whether there is more to read. */
+    public boolean hasMore() {
+        return at < end;
+    }
+
     /** Steps over bytes. */
     public void skip(int length) throws IOException {
         step(length);

@@ -108,9 +108,10 @@ record CaseResults(String name, List<TokenAnalysis> tokens, List<RequestAnalysis
         }
     }
 
+    /** What detectors found of a cause. */
     List<Finding> findings(String cause) {
         return findings.stream()
-                .filter(finding -> finding.cause().equals(cause))
+                .filter(finding -> finding.cause().equals(cause) && !RuleTable.isRule(finding.rule()))
                 .toList();
     }
 

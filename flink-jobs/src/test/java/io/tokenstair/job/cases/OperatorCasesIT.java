@@ -75,6 +75,11 @@ class OperatorCasesIT {
     }
 
     @Test
+    void rulesMatchOnTheCasesThatNameTheirCause() throws Exception {
+        RuleTable.check(cases().stream().map(OperatorCases.Case::name).toList(), results);
+    }
+
+    @Test
     void thePartsOfEveryGapSumToIt() {
         results.sums();
     }

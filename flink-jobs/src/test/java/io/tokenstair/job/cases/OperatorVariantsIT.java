@@ -76,6 +76,11 @@ class OperatorVariantsIT {
     }
 
     @Test
+    void rulesMatchOnTheCasesThatNameTheirCause() throws Exception {
+        RuleTable.check(names(), results);
+    }
+
+    @Test
     void thePartsOfEveryGapSumToIt() {
         results.sums();
     }

@@ -7,6 +7,7 @@ import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Part;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.Rejected;
+import io.tokenstair.milestone.Milestone;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -22,6 +23,7 @@ public final class Told implements EngineOutput {
     public final List<StepAnalysis> steps = new ArrayList<>();
     public final List<ModelSnapshot> models = new ArrayList<>();
     public final List<Finding> findings = new ArrayList<>();
+    public final List<Milestone> milestones = new ArrayList<>();
     public final List<Rejected> rejected = new ArrayList<>();
 
     /**
@@ -130,6 +132,11 @@ public final class Told implements EngineOutput {
     @Override
     public void finding(Finding finding) {
         findings.add(finding);
+    }
+
+    @Override
+    public void milestone(Milestone milestone) {
+        milestones.add(milestone);
     }
 
     /** Everything that was said, whatever the order of sequences among each other. */
