@@ -42,7 +42,10 @@ public final class FleetRun {
     private static final String RUN_TOKENS = "run-tokens";
     private static final String SLOW_RUNS = "slow-runs";
 
+    private static final String REVISIONS = "revisions";
+    private static final String PAUSE = "longest-pause-millis";
     private static final int GENERATED_RULES = 30;
+    private static final int REVISION_EVERY_RECORDS = 5_000;
 
     private final Fleet fleet;
     private final int parallelism;
@@ -92,6 +95,15 @@ public final class FleetRun {
             case JOB_NO_RULES -> job(records, List.of(), null, null);
             case JOB_MANY_RULES -> job(records, manyRules(false), null, null);
             case JOB_EXPLOSIVE_RULE -> job(records, manyRules(true), null, null);
+            case JOB_RELOADED_RULES ->
+                job(
+                        records.flatMap(new AddRevisions(REVISION_EVERY_RECORDS, REVISIONS))
+                                .returns(RawRecordTypeInfo.INSTANCE)
+                                .name("add-revisions")
+                                .uid("add-revisions"),
+                        manyRules(false),
+                        null,
+                        null);
             case CEP_RAW -> drop(RawStaircase.over(records, TOKENS, SLOW), "matches");
             case JOB_RAW -> job(records, builtIn(), archive, null);
             case JOB_RAW_TOKENS -> job(records, builtIn(), archive, archive);
@@ -125,6 +137,8 @@ public final class FleetRun {
                 threads.compilerNanosSince(threadsStart[0]),
                 threads.collectorNanosSince(threadsStart[0]),
                 archiveBytes,
+                counted(result, REVISIONS),
+                counted(result, PAUSE),
                 watch.size());
     }
 
@@ -178,7 +192,9 @@ public final class FleetRun {
         if (results == null) {
             drop(said.runs().filter(new CountAndDrop<>(RUN_TOKENS, TokenRun::count, run -> false, SLOW_RUNS)), "runs");
         }
-        DataStream<Finding> findings = said.findings();
+        DataStream<Finding> findings = said.findings()
+                .transform("longest-pause", TypeInformation.of(Finding.class), new LongestPause<>(PAUSE))
+                .uid("longest-pause");
         findings.sinkTo(new DiscardingSink<>()).name("drop-findings").uid("drop-findings");
     }
 

@@ -10,6 +10,8 @@ package io.tokenstair.bench;
  * @param compilerNanos of it, what the JVM spent on compiling
  * @param collectorNanos of it, what the JVM spent on collecting garbage
  * @param archiveBytes bytes of the files written
+ * @param revisions rules revised while it ran
+ * @param longestPauseMillis longest time in which event time did not go on behind the rules: {@link LongestPause}; 0 where there are none
  * @param state what it held
  */
 public record Measurement(
@@ -20,6 +22,8 @@ public record Measurement(
         long compilerNanos,
         long collectorNanos,
         long archiveBytes,
+        long revisions,
+        long longestPauseMillis,
         StateSize state) {
 
     /**

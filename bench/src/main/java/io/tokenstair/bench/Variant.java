@@ -16,6 +16,8 @@ public enum Variant {
     JOB_MANY_RULES("job+30rules"),
     /** The same and a rule that begins a match at every milestone, branches at every one, and never ends. */
     JOB_EXPLOSIVE_RULE("job+30rules+explosive"),
+    /** As with 30 rules more, one of which is revised again and again while the job runs: {@link AddRevisions}. */
+    JOB_RELOADED_RULES("job+30rules+reload"),
     /** A context staircase in stock flink-cep over records of single tokens, and nothing else: {@link RawStaircase}. */
     CEP_RAW("cep-raw"),
     /** The same, and the raw archive is written. */

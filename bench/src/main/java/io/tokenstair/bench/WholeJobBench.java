@@ -59,7 +59,7 @@ public final class WholeJobBench implements Callable<Integer> {
             paramLabel = "V",
             split = ",",
             defaultValue = "noop,job,job+raw,job+raw+tokens",
-            description = "of noop, job, job-rules, job+30rules, job+30rules+explosive, cep-raw, job+raw, job+raw+tokens")
+            description = "of noop, job, job-rules, job+30rules, job+30rules+explosive, job+30rules+reload, cep-raw, job+raw, job+raw+tokens")
     List<String> variants = List.of();
 
     @Option(
@@ -132,13 +132,15 @@ public final class WholeJobBench implements Callable<Integer> {
                 if (each) {
                     print.printf(
                             Locale.ROOT,
-                            "%s %d: cpu %.0f, of it jit %.0f, gc %.0f ns/token; %.2f M tokens/s%n",
+                            "%s %d: cpu %.0f, of it jit %.0f, gc %.0f ns/token; %.2f M tokens/s; longest pause %d ms, %d revisions%n",
                             variant.variantName(),
                             repetition,
                             measurement.cpuNanosPerToken(),
                             measurement.compilerNanosPerToken(),
                             measurement.collectorNanosPerToken(),
-                            measurement.millionTokensPerSecond());
+                            measurement.millionTokensPerSecond(),
+                            measurement.longestPauseMillis(),
+                            measurement.revisions());
                     print.flush();
                 }
                 if (repetition >= 0) {
