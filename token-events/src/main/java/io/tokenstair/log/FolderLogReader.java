@@ -88,6 +88,18 @@ public final class FolderLogReader implements Closeable {
         return Long.parseLong(name.substring("segment-".length(), name.length() - ".log".length()));
     }
 
+    /** The ordinal behind the last valid record of a partition. */
+    static long endOrdinal(Path partition) throws IOException {
+        List<Path> all = segments(partition);
+        long start = all.isEmpty() ? 0 : firstOrdinal(all.get(all.size() - 1));
+        try (FolderLogReader reader = new FolderLogReader(partition, start)) {
+            while (reader.next() != null) {
+                continue;
+            }
+            return reader.position();
+        }
+    }
+
     /** The ordinal of the record that {@link #next()} gives next. */
     public long position() {
         return ordinal;

@@ -30,7 +30,7 @@ public final class FolderLogWriter implements Closeable {
     }
 
     FolderLogWriter(Path log, int partitionIndex, long segmentBytes) throws IOException {
-        this.partition = log.resolve(String.format(Locale.ROOT, "partition-%04d", partitionIndex));
+        this.partition = partition(log, partitionIndex);
         this.segmentBytes = segmentBytes;
         Files.createDirectories(log);
         Files.createDirectory(partition);
@@ -39,27 +39,41 @@ public final class FolderLogWriter implements Closeable {
 
     private DataOutputStream open() throws IOException {
         written = 0;
-        Path segment = partition.resolve(String.format(Locale.ROOT, "segment-%010d.log", ordinal));
-        return new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(segment), 1 << 16));
+        return new DataOutputStream(
+                new BufferedOutputStream(Files.newOutputStream(segment(partition, ordinal)), 1 << 16));
     }
 
-    /**
-     * Appends one record and returns its ordinal in the partition. Refuses an empty record, whose frame a run of zero bytes would
-     * look like, and one that no reader takes.
-     */
-    public long append(byte[] record) throws IOException {
+    static Path partition(Path log, int index) {
+        return log.resolve(String.format(Locale.ROOT, "partition-%04d", index));
+    }
+
+    static Path segment(Path partition, long firstOrdinal) {
+        return partition.resolve(String.format(Locale.ROOT, "segment-%010d.log", firstOrdinal));
+    }
+
+    /** Refuses an empty record, whose frame a run of zero bytes would look like, and one that no reader takes. */
+    static void requireReadable(byte[] record) {
         if (record.length == 0 || record.length > FolderLogReader.MAX_RECORD_BYTES) {
             throw new IllegalArgumentException("Cannot append a record of this many bytes: " + record.length);
         }
-        if (written >= segmentBytes) {
-            out.close();
-            out = open();
-        }
+    }
+
+    static void frame(DataOutputStream out, byte[] record) throws IOException {
         CRC32C crc = new CRC32C();
         crc.update(record);
         out.writeInt(record.length);
         out.writeInt((int) crc.getValue());
         out.write(record);
+    }
+
+    /** Appends one record and returns its ordinal in the partition; one that no reader takes is refused. */
+    public long append(byte[] record) throws IOException {
+        requireReadable(record);
+        if (written >= segmentBytes) {
+            out.close();
+            out = open();
+        }
+        frame(out, record);
         written += 8L + record.length;
         return ordinal++;
     }

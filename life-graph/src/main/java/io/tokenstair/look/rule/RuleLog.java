@@ -2,12 +2,11 @@ package io.tokenstair.look.rule;
 
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.log.FolderLogAppender;
 import io.tokenstair.log.FolderLogReader;
-import io.tokenstair.log.FolderLogWriter;
 import io.tokenstair.look.archive.UnusableInputException;
 import io.tokenstair.look.text.Terminal;
 import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -50,21 +49,12 @@ final class RuleLog {
         toTopic(kafka.group(1), kafka.group(2), events);
     }
 
-    /** A partition of its own for each sending: another process may be writing to those that are there. */
+    /** One partition for all sendings: partitions are read in any order, and a later revision must come after an earlier one. */
     private static void toFolder(Path folder, List<LoggedEvent> events) {
         try {
             requireLogOrNew(folder);
-            for (int index = nextPartition(folder); ; index++) {
-                try (FolderLogWriter writer = new FolderLogWriter(folder, index)) {
-                    for (LoggedEvent event : events) {
-                        writer.append(EventCodec.encode(event));
-                    }
-                    return;
-                } catch (FileAlreadyExistsException taken) {
-                    // Another sender was faster: the next one is free, or the one after.
-                    continue;
-                }
-            }
+            FolderLogAppender.append(
+                    folder, events.stream().map(EventCodec::encode).toList());
         } catch (IOException failure) {
             throw new UnusableInputException(
                     "Cannot write to the log " + folder + ": "
@@ -87,20 +77,6 @@ final class RuleLog {
                 }
             }
         }
-    }
-
-    private static int nextPartition(Path folder) throws IOException {
-        if (!Files.isDirectory(folder)) {
-            return 0;
-        }
-        int next = 0;
-        for (Path partition : FolderLogReader.partitions(folder)) {
-            Matcher name = PARTITION.matcher(partition.getFileName().toString());
-            if (name.matches()) {
-                next = Math.max(next, Integer.parseInt(name.group(1)) + 1);
-            }
-        }
-        return next;
     }
 
     private static void toTopic(String servers, String topic, List<LoggedEvent> events) {

@@ -69,13 +69,14 @@ class RulesApplyTest {
     }
 
     @Test
-    void eachSendingIsAPartitionOfItsOwn() throws Exception {
+    void allSendingsLieInOnePartitionInTheirOrder() throws Exception {
         Path file = Files.writeString(folder.resolve("a.yaml"), SampleRules.text(3, "500ms"));
 
         RulesRun.of("apply", file, "--to", log());
         RulesRun run = RulesRun.of("apply", "--retire", "slow-return", "--to", log(), "--format", "json");
 
         assertThat(run.out()).isEqualTo("{\"rule\":\"slow-return\",\"action\":\"retire\",\"to\":\"" + log() + "\"}\n");
+        assertThat(FolderLogReader.partitions(log())).hasSize(1);
         assertThat(sent())
                 .extracting(logged -> ((RuleRevised) logged.event()).action())
                 .containsExactly("set", "retire");
