@@ -246,7 +246,7 @@ final class Engine {
     }
 
     /** What lasting faults cost this step: its price less its price without them. */
-    private static void priceFaults(StepRun step) {
+    private void priceFaults(StepRun step) {
         StepCost.Conditions conditions = step.conditions;
         long total = step.cost.totalNanos();
         step.faultNanos[Cause.THERMAL_CLOCK.ordinal()] +=
@@ -254,8 +254,8 @@ final class Engine {
         step.faultNanos[Cause.KERNEL_SLOW.ordinal()] +=
                 total - StepCost.of(step.work, conditions.withoutKernel()).totalNanos();
         if (step.graphMode == StepCost.GraphMode.EAGER) {
-            step.faultNanos[Cause.KERNEL_FALLBACK.ordinal()] +=
-                    total - StepCost.of(step.work, conditions.withGraphs()).totalNanos();
+            step.faultNanos[Cause.KERNEL_FALLBACK.ordinal()] += total
+                    - StepCost.of(step.work, conditions.launched(usual.eager())).totalNanos();
         }
     }
 
@@ -428,7 +428,7 @@ final class Engine {
             }
         }
         if (step.work.promptRows() == 0) {
-            usual.add(step.work.rows(), step.work.residentTokens());
+            usual.add(step.work.rows(), step.work.residentTokens(), step.graphMode == StepCost.GraphMode.EAGER);
         }
         lastEndNanos = step.updateEndNanos;
     }
@@ -616,7 +616,7 @@ final class Engine {
     private long baseline(StepRun step) {
         int batch = usual.known() ? usual.batch() : step.work.rows();
         long resident = usual.known() ? usual.residentTokens() : step.work.residentTokens();
-        long whole = StepLaw.decodeOnlyNanos(batch, resident);
+        long whole = StepLaw.decodeOnlyNanos(batch, resident, usual.eager());
         return settings.asyncScheduling
                 ? whole - StepLaw.scheduleNanos(batch) - StepLaw.updateNanos(batch) - StepLaw.BETWEEN_STEPS_NANOS
                 : whole;

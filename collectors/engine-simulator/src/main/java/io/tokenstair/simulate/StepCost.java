@@ -45,8 +45,9 @@ record StepCost(
             return new Conditions(noise, 1, 1, 0, false, StepLaw.MOST_GRAPH_BATCH);
         }
 
-        Conditions withGraphs() {
-            return new Conditions(noise, thermal, kernel, stair, false, StepLaw.MOST_GRAPH_BATCH);
+        /** The same with the usual way to launch kernels. */
+        Conditions launched(boolean usuallyEager) {
+            return new Conditions(noise, thermal, kernel, stair, usuallyEager, StepLaw.MOST_GRAPH_BATCH);
         }
     }
 

@@ -97,8 +97,9 @@ final class StepLaw {
     }
 
     /** From the end of one usual decode-only step to the end of the next. */
-    static long decodeOnlyNanos(int batch, long residentTokens) {
-        double device = gemmNanos(padded(batch)) + RESIDENT_NANOS * residentTokens + LAYERS_NANOS;
+    static long decodeOnlyNanos(int batch, long residentTokens, boolean eager) {
+        double device =
+                gemmNanos(padded(batch)) + RESIDENT_NANOS * residentTokens + LAYERS_NANOS + (eager ? EAGER_NANOS : 0);
         return StrictMath.round(device) + scheduleNanos(batch) + updateNanos(batch) + BETWEEN_STEPS_NANOS;
     }
 }

@@ -97,6 +97,26 @@ class CounterfactualTest {
     }
 
     @Test
+    void aFallbackThatLastsIsUsualOnceHalfOfTheLastStepsRanSo() {
+        Settings settings = settings();
+        settings.jitterProbability = 0;
+        settings.extraRequests.clear();
+        for (int i = 0; i < REQUESTS; i++) {
+            settings.extraRequests.add(new long[] {0, 40 + 7 * i, 1_400, 0});
+        }
+        settings.faults.add(new Fault(FaultKind.EAGER, 7_000_000_000L, 100_000_000_000L, 0, 1));
+        List<TokenTruth> tokens = run(settings).tokens();
+
+        long slow = tokens.stream()
+                .filter(token -> token.dominantCause() == Cause.KERNEL_FALLBACK)
+                .map(TokenTruth::tokenIndex)
+                .distinct()
+                .count();
+        assertThat(tokens).anyMatch(token -> token.tokenIndex() > 2 * UsualStep.STEPS);
+        assertThat(slow).isBetween(UsualStep.STEPS / 2L - 20, UsualStep.STEPS / 2L + 20);
+    }
+
+    @Test
     void whereNothingWasWaitedForTheContributionsAndTheNoiseAreTheWholeExcess() {
         List<TokenTruth> tokens = Simulation.run(Scenario.PREFILL_INTERFERENCE, 2, 120, Layers.BASIC)
                 .tokens();

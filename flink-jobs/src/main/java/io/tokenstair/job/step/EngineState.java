@@ -25,6 +25,9 @@ public class EngineState {
     /** Most steps with prompts that are remembered: a token that was left out for longer is told by the last of them. */
     static final int PREFILL_STEPS = 64;
 
+    /** Most holders of KV blocks that are remembered: a wait with more of them is told by the last. */
+    static final int BLOCK_HOLDERS = 64;
+
     /** Decode-only steps over which medians are taken. */
     public static final int REFERENCE_STEPS = 400;
 
@@ -84,6 +87,8 @@ public class EngineState {
     public boolean kvReported;
     /** The last steps that computed prompt tokens, {@link #PREFILL_STEPS} at most. */
     public List<PrefillStep> prefills = new ArrayList<>();
+    /** Who held most blocks while they were short, in order, {@link #BLOCK_HOLDERS} at most. */
+    public List<BlockHolder> blockHolders = new ArrayList<>();
 
     public @Nullable Long tokenBudgetTokens;
     public @Nullable Integer maxSequencesCount;
@@ -230,5 +235,43 @@ public class EngineState {
             }
         }
         return last;
+    }
+
+    /** Adds a step in which blocks are short, and who held most of them in it. */
+    void shortOfBlocks(long nanos, String holderRequestId) {
+        BlockHolder last = blockHolders.isEmpty() ? null : blockHolders.get(blockHolders.size() - 1);
+        if (last == null || !last.requestId.equals(holderRequestId)) {
+            last = new BlockHolder();
+            last.requestId = holderRequestId;
+            last.fromNanos = blocksShortNanos;
+            if (blockHolders.size() == BLOCK_HOLDERS) {
+                blockHolders.remove(0);
+            }
+            blockHolders.add(last);
+        }
+        blocksShortNanos += nanos;
+        last.untilNanos = blocksShortNanos;
+    }
+
+    /**
+     * The other request that held most blocks for most of the time that they were short, from a reading of {@link #blocksShortNanos} on;
+     * null when none did. Equal ones: the id that sorts first.
+     */
+    @Nullable
+    String blockHolderSince(long fromNanos, String requestId) {
+        Map<String, Long> held = new TreeMap<>();
+        for (BlockHolder holder : blockHolders) {
+            long nanos = holder.untilNanos - Math.max(fromNanos, holder.fromNanos);
+            if (nanos > 0 && !holder.requestId.isEmpty() && !holder.requestId.equals(requestId)) {
+                held.merge(holder.requestId, nanos, Long::sum);
+            }
+        }
+        String most = null;
+        for (Map.Entry<String, Long> entry : held.entrySet()) {
+            if (most == null || entry.getValue() > held.getOrDefault(most, 0L)) {
+                most = entry.getKey();
+            }
+        }
+        return most;
     }
 }

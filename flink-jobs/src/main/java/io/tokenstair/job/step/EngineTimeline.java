@@ -1137,7 +1137,8 @@ public final class EngineTimeline {
             return;
         }
         if (isShortOfBlocks(judged, step)) {
-            state.blocksShortNanos += judged.intervalNanos;
+            SequenceState holder = judged.largestContext;
+            state.shortOfBlocks(judged.intervalNanos, holder == null ? "" : holder.name.requestId);
         }
     }
 

@@ -38,6 +38,9 @@ public class SequenceState {
     public long queuedAtSeatLimitNanos;
 
     public long queuedShortOfBlocksNanos;
+    /** The other request that held most blocks meanwhile; null when none did. */
+    public @Nullable String queuedBlockHolder;
+
     public long expectedNanos;
     public boolean expectedKnown = true;
     public long batchNanos;

@@ -82,6 +82,12 @@ public final class StepTimeModel {
     /** A first step of a size may compile or capture something: it counts for little. */
     private static final double FIRST_STEP_SHARE = 0.1;
 
+    /**
+     * A step that is expected to take less than this share of a typical one was extrapolated to nothing: weighed by its relative error it
+     * would have all the weight there is, so it counts as a typical one.
+     */
+    private static final double LEAST_SHARE = 0.125;
+
     private static final int NEW_PROMPT_STEPS = 32;
     private static final double NEW_PROMPT_CLIP = 0.5;
     private static final double LEAST_PROMPT_CLIP = 0.1;
@@ -309,6 +315,10 @@ public final class StepTimeModel {
         double typical = observed;
         if (isWarm(state) && (decodeOnly || isWarmForPrompts(state))) {
             double predicted = predictNanos(state, load);
+            double typicalNanos = StrictMath.sqrt(state.weights / state.gram[0]);
+            if (predicted < LEAST_SHARE * typicalNanos) {
+                predicted = StrictMath.max(predicted, StrictMath.min(observed, typicalNanos));
+            }
             boolean unseenMode = decodeOnly && !isWarmFor(state, load.graphMode()) && mostSeen(state) != mode;
             if (unseenMode && state.relearnSteps == 0) {
                 double error = levelError(observed, predicted, state.level.roughFactor());

@@ -265,6 +265,10 @@ final class TokenJudge {
             sequence.queueWaitNanos = Math.max(0, judged.beginNanos - last);
             sequence.queuedAtSeatLimitNanos = state.seatLimitNanos - sequence.seatLimitAtLast;
             sequence.queuedShortOfBlocksNanos = state.blocksShortNanos - sequence.blocksShortAtLast;
+            if (sequence.queuedShortOfBlocksNanos > 0) {
+                sequence.queuedBlockHolder =
+                        state.blockHolderSince(sequence.blocksShortAtLast, sequence.name.requestId);
+            }
         }
         records.gather(judged, sequence, previous, first);
         sequence.ownSteps++;
@@ -800,7 +804,8 @@ final class TokenJudge {
                 PrefillStep prefill = state.prefillBeside(sequence);
                 yield prefill == null ? null : prefill.requestId;
             }
-            case KV_PRESSURE -> other(judged, sequence);
+            case KV_PRESSURE ->
+                sequence.queuedBlockHolder != null ? sequence.queuedBlockHolder : other(judged, sequence);
             case CONTEXT_GROWTH -> judged.largestContext == sequence ? null : other(judged, sequence);
             case HOST_PAUSE -> pausedRole != null ? pausedRole : RecordedEvidence.culprit(cause, sequence);
             default -> RecordedEvidence.culprit(cause, sequence);

@@ -71,6 +71,31 @@ class StepTimeModelTest {
     }
 
     @Test
+    void aSizeThatWasExtrapolatedToNothingDoesNotOutweighTheOthers() {
+        StepTimeModel.State model = new StepTimeModel.State();
+        StepLoad usual = StepLoad.decodeOnly(4, 2_000);
+        StepLoad prompt = new StepLoad(4, 2_000, 2_000, StepLoad.pairs(2_000, 2_000));
+        StepLoad cheapPrompt = new StepLoad(9, 2_000, 2_000, StepLoad.pairs(2_000, 2_000));
+        for (int i = 0; i < 400; i++) {
+            StepTimeModel.learn(model, usual, 13_000_000);
+            StepTimeModel.learn(model, prompt, 79_000_000);
+            if (i % 4 == 0) {
+                StepTimeModel.learn(model, cheapPrompt, 20_000_000);
+            }
+        }
+        // By those prompts a step of nine without one takes less than nothing.
+        StepLoad unknown = StepLoad.decodeOnly(9, 2_000);
+        assertThat(StepTimeModel.predictNanos(model, unknown)).isLessThan(1e6);
+        for (int i = 0; i < 100; i++) {
+            StepTimeModel.learn(model, unknown, 14_000_000);
+        }
+
+        assertThat(Math.sqrt(model.weights / model.gram[0])).isBetween(5e6, 30e6);
+        assertThat(StepTimeModel.predictNanos(model, unknown)).isGreaterThan(2e6);
+        assertThat(StepTimeModel.predictNanos(model, usual)).isBetween(12e6, 15e6);
+    }
+
+    @Test
     void neverExpectsLessThanNothing() {
         Random random = new Random(1);
         StepTimeModel.State model = new StepTimeModel.State();
