@@ -180,12 +180,8 @@ public final class FleetRun {
     }
 
     private static void job(
-            DataStream<RawRecord> records,
-            List<BoundRule> rules,
-            @Nullable Path rawArchive,
-            @Nullable Path results) {
-        AnalysisJob.Results said =
-                new AnalysisJob(false, rules, rawArchive, results, results == null).wire(records);
+            DataStream<RawRecord> records, List<BoundRule> rules, @Nullable Path rawArchive, @Nullable Path results) {
+        AnalysisJob.Results said = new AnalysisJob(false, rules, rawArchive, results, results == null).wire(records);
         SingleOutputStreamOperator<TokenAnalysis> tokens =
                 said.tokens().filter(new CountAndDrop<>(TOKENS, token -> token.cause() != null, SLOW));
         drop(tokens, "tokens");

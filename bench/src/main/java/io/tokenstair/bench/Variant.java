@@ -43,8 +43,7 @@ public enum Variant {
                 return variant;
             }
         }
-        throw new IllegalArgumentException(
-                "Cannot run the variant '" + name + "': give one of "
+        throw new IllegalArgumentException("Cannot run the variant '" + name + "': give one of "
                 + Arrays.stream(values()).map(Variant::variantName).collect(Collectors.joining(", ")));
     }
 }

@@ -59,7 +59,8 @@ public final class WholeJobBench implements Callable<Integer> {
             paramLabel = "V",
             split = ",",
             defaultValue = "noop,job,job+raw,job+raw+tokens",
-            description = "of noop, job, job-rules, job+30rules, job+30rules+explosive, job+30rules+reload, cep-raw, job+raw, job+raw+tokens")
+            description =
+                    "of noop, job, job-rules, job+30rules, job+30rules+explosive, job+30rules+reload, cep-raw, job+raw, job+raw+tokens")
     List<String> variants = List.of();
 
     @Option(
