@@ -25,6 +25,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code run}: the streaming job. */
@@ -89,6 +90,11 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         JobOptions.requireParallelism(spec, parallelism);
         JobOptions.requireFolderOrNew(archive);
+        if (fixedRules && rulesFrom != null) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "Cannot take revisions of rules that are fixed: leave --fixed-rules or" + " --rules-from away");
+        }
         StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, parallelism);
         environment.enableCheckpointing(CHECKPOINT_INTERVAL.toMillis());
         DataStream<RawRecord> records = JobOptions.source(

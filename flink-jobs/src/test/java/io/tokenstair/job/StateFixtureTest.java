@@ -10,12 +10,14 @@ import io.tokenstair.job.clock.Segments;
 import io.tokenstair.job.request.AnalyseRequests;
 import io.tokenstair.job.request.RandomClients;
 import io.tokenstair.job.request.RequestInput;
+import io.tokenstair.job.rule.RuleStates;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.statistics.SlideWindowsHarnessTest;
 import io.tokenstair.job.step.AnalyseSteps;
 import io.tokenstair.job.step.EngineRecord;
 import io.tokenstair.job.step.EngineScript;
 import io.tokenstair.job.step.RandomEngine;
+import io.tokenstair.rule.bound.RuleKey;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -24,6 +26,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
@@ -115,6 +118,15 @@ class StateFixtureTest {
                         Record::toString),
                 inputs,
                 List.of()));
+        operators.add(new Stateful("schedule-rules", RuleStates::stopScheduling, RuleStates::goOnScheduling));
+        operators.add(new Stateful("schedule-rules-waiting", RuleStates::stopWaiting, RuleStates::goOnWaiting));
+        for (RuleKey key : List.of(RuleKey.ENGINE, RuleKey.REQUEST)) {
+            operators.add(new Stateful(
+                    "run-rules-" + key.name().toLowerCase(Locale.ROOT),
+                    () -> RuleStates.stopRunning(key),
+                    stopped -> RuleStates.goOnRunning(key, stopped)));
+        }
+        operators.add(of("sum-rule-activity", RuleStates.sums(), RuleStates.parts()));
         return operators;
     }
 
