@@ -1,5 +1,7 @@
 package io.tokenstair.rule;
 
+import java.util.regex.Pattern;
+
 /**
  * A rule that cannot be used, with the place of the mistake.
  *
@@ -9,6 +11,8 @@ public final class RuleException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private static final int SHOWN_COLUMNS = 120;
     private static final int SHOWN_PROBLEM_LENGTH = 2000;
+    /** A word longer than a line: its first 80 characters tell enough. */
+    private static final Pattern LONG_WORD = Pattern.compile("(\\S{80})\\S{20,}");
 
     private final String file;
     private final int line;
@@ -58,7 +62,8 @@ public final class RuleException extends RuntimeException {
     }
 
     private static String clipped(String problem) {
-        return problem.length() <= SHOWN_PROBLEM_LENGTH ? problem : problem.substring(0, SHOWN_PROBLEM_LENGTH) + "...";
+        String told = LONG_WORD.matcher(problem).replaceAll("$1...");
+        return told.length() <= SHOWN_PROBLEM_LENGTH ? told : told.substring(0, SHOWN_PROBLEM_LENGTH) + "...";
     }
 
     /** Control and format characters become spaces, one for one, so that a rule file cannot steer a terminal or move the caret. */

@@ -61,6 +61,17 @@ class RuleErrorsGoldenTest {
         assertThat(lines.get(2)).isEqualTo("    | " + " ".repeat(60) + "^");
     }
 
+    @Test
+    void longWordInAMessageIsCut() {
+        String name = "k".repeat(5000);
+        assertThat(refusal("long.yaml", (name + ": 1\n").getBytes(StandardCharsets.UTF_8))
+                        .lines())
+                .hasSize(3)
+                .allSatisfy(line -> assertThat(line).hasSizeLessThan(300));
+        assertThat(new RuleException("a.yaml", 1, 1, "Cannot find field: " + name + ". Known: gap", ""))
+                .hasMessage("a.yaml:1:1: Cannot find field: " + "k".repeat(80) + "... Known: gap");
+    }
+
     private static String refusal(String name, byte[] utf8) {
         RuleException refused =
                 catchThrowableOfType(RuleException.class, () -> RuleBinder.bind(RuleParser.parse(name, utf8)));

@@ -102,6 +102,9 @@ final class ConditionCompiler {
     private static final List<String> FUNCTIONS =
             List.of("has", "duration", "startsWith", "endsWith", "contains", "matches", "size", "int", "double");
 
+    private static final Pattern NUMBER_TOO_LARGE = Pattern.compile("For input string: \"([^\"]*)\".*");
+    private static final Pattern UNKNOWN_SIGN = Pattern.compile("(?s)token recognition error at: '(.+)'");
+    private static final Pattern WORD_TOO_MANY = Pattern.compile("(?:extraneous|mismatched) input '(.+)'");
     private static final Pattern NO_OVERLOAD =
             Pattern.compile("found no matching overload for '(.+)' applied to '(.*?)\\((.*)\\)'.*", Pattern.DOTALL);
     private static final Pattern WRONG_RESULT = Pattern.compile("expected type 'bool' but found '(.+)'");
@@ -223,11 +226,40 @@ final class ConditionCompiler {
             message =
                     "Cannot use a condition of type " + typeNames(wrongResult.group(1)) + ": it must be true or false";
         } else {
-            // The grammar's list of all that might follow helps nobody.
-            message = "Cannot read the condition: "
-                    + message.replaceFirst("(?s) expecting .*", "").replaceFirst(".*'<EOF>'", "it ends too early");
+            message = "Cannot read the condition: " + inPlainWords(message);
         }
         return where.errorAt(text.valueOffset(offset), message);
+    }
+
+    /** What the grammar says of a mistake, in words of the rule language. */
+    private static String inPlainWords(String grammarSays) {
+        Matcher number = NUMBER_TOO_LARGE.matcher(grammarSays);
+        if (number.matches()) {
+            return "%s is beyond the 64 bits of a whole number".formatted(number.group(1));
+        }
+        // The grammar's list of all that might follow helps nobody.
+        String found = grammarSays.replaceFirst("(?s) expecting .*", "").replaceFirst(".*'<EOF>'", "it ends too early");
+        Matcher sign = UNKNOWN_SIGN.matcher(found);
+        if (sign.matches()) {
+            return switch (sign.group(1).charAt(0)) {
+                case '=' -> "write == for is equal";
+                case '&' -> "write && for and";
+                case '|' -> "write || for or";
+                case '"', '\'' -> "a text does not end: %s".formatted(sign.group(1));
+                default -> "there is no sign %s".formatted(sign.group(1).strip());
+            };
+        }
+        Matcher word = WORD_TOO_MANY.matcher(found);
+        if (word.matches()) {
+            return switch (word.group(1)) {
+                case "and", "AND" -> "write && for and";
+                case "or", "OR" -> "write || for or";
+                default ->
+                    "%s is one too many. A unit stands at its number, as in 50ms; && or || joins two conditions"
+                            .formatted(word.group(1));
+            };
+        }
+        return found;
     }
 
     private static String sign(String function) {

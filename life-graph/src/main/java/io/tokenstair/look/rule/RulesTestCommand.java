@@ -64,12 +64,13 @@ final class RulesTestCommand implements Callable<Integer> {
         if (options.json()) {
             printJson(runs);
         } else {
-            output.text(terminal -> printText(terminal, rules.rules(), runs));
+            output.text(terminal -> printText(terminal, rules, runs));
         }
         return runs.stream().allMatch(ExampleRun::ok) ? rules.exitCode() : CommandFailures.UNUSABLE;
     }
 
-    private static void printText(Terminal terminal, List<BoundRule> rules, List<ExampleRun> runs) throws IOException {
+    private static void printText(Terminal terminal, RuleSet set, List<ExampleRun> runs) throws IOException {
+        List<BoundRule> rules = set.rules();
         int ruleWidth = Math.max(4, RuleColumns.of(rules).idWidth());
         int exampleWidth = Math.max(20, terminal.columns() - ruleWidth - 2 * OUTCOME_WIDTH - OK_WIDTH - 4);
         exampleWidth = Math.min(
@@ -101,7 +102,10 @@ final class RulesTestCommand implements Callable<Integer> {
         long failed = runs.stream().filter(run -> !run.ok()).count();
         terminal.line();
         terminal.line(Quantity.counted(runs.size(), "example") + " of " + Quantity.counted(rules.size(), "rule") + ", "
-                + (failed == 0 ? "all ok" : Quantity.count(failed) + " failed"));
+                + (failed == 0 ? "all ok" : Quantity.count(failed) + " failed")
+                + (set.refused().isEmpty()
+                        ? ""
+                        : "; " + Quantity.counted(set.refused().size(), "file") + " not tried: no rule"));
         for (BoundRule rule : rules) {
             if (rule.examples().isEmpty()) {
                 terminal.line("rule " + rule.id() + " has no example");

@@ -33,8 +33,8 @@ final class RunningRules {
             ArchivedRules rules = ArchivedRules.of(queries);
             if (!rules.archived()) {
                 throw new UnusableInputException("Cannot tell the rules of archive " + directory
-                        + ": it has no table rule_revised. It was written by an older version, or only by import:"
-                        + " run or replay it anew");
+                        + ": it has no table rule_revised, which only tokenstair run writes. What a replay of imported"
+                        + " files found: tokenstair rules explain --archive " + directory);
             }
             rules.unreadable().forEach(errors::println);
             errors.flush();

@@ -56,6 +56,16 @@ class RulesCommandsTest {
     }
 
     @Test
+    void theSumOfATestNamesTheFilesThatWereNotTried() throws IOException {
+        rule("a.yaml", "500ms");
+        Files.writeString(folder.resolve("b.yaml"), "no rule");
+        RulesRun run = RulesRun.of("test", folder);
+
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.out()).endsWith("2 examples of 1 rule, all ok; 1 file not tried: no rule\n");
+    }
+
+    @Test
     void anExampleThatFailsIsToldWithTheConditionThatFailed() throws IOException {
         RulesRun run = RulesRun.of("test", rule("a.yaml", "900ms"));
 
