@@ -105,7 +105,7 @@ public final class FolderLogReader implements Closeable {
         return ordinal;
     }
 
-    /** The next record, or null where the log ends for now. */
+    /** The next record, or null where the log ends for now. A record in the middle that was damaged comes as one without bytes. */
     public byte @Nullable [] next() throws IOException {
         while (true) {
             if (in == null && !open()) {
@@ -154,10 +154,29 @@ public final class FolderLogReader implements Closeable {
             byte[] record = in.readNBytes(length);
             CRC32C crc = new CRC32C();
             crc.update(record);
-            return record.length == length && (int) crc.getValue() == expected ? record : null;
+            if (record.length == length && (int) crc.getValue() == expected) {
+                return record;
+            }
+            return record.length == length && isFollowed() ? damaged(length) : null;
         } catch (EOFException e) {
             return null;
         }
+    }
+
+    /** What was written to its end is followed by more; a torn record, or one still being written, is not. */
+    private boolean isFollowed() throws IOException {
+        if (in != null && in.read() >= 0) {
+            return true;
+        }
+        Path following = following();
+        return following != null && firstOrdinal(following) == ordinal + 1;
+    }
+
+    /** A damaged record keeps its place, so that it is counted as no event rather than lost with all behind it. */
+    private byte[] damaged(int length) throws IOException {
+        closeStream();
+        frameOffset += length;
+        return new byte[0];
     }
 
     private @Nullable Path following() throws IOException {

@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,18 +93,56 @@ class FolderLogTest {
     }
 
     @Test
-    void aDamagedRecordInTheMiddleEndsTheLogThere() throws IOException {
+    void aDamagedRecordInTheMiddleComesWithoutBytesAndTheLogGoesOn() throws IOException {
         Path partition = write(9, 3 * (FRAME_HEAD_BYTES + 8));
         Path middle = segments(partition).get(1);
         byte[] whole = Files.readAllBytes(middle);
         for (int at = 0; at < whole.length; at++) {
-            byte[] damaged = whole.clone();
-            damaged[at] ^= 0x10;
-            Files.write(middle, damaged);
+            if (at % (FRAME_HEAD_BYTES + 8) < 4) {
+                continue;
+            }
+            Files.write(middle, flipped(whole, at));
+            int damaged = 3 + at / (FRAME_HEAD_BYTES + 8);
             List<String> read = read(partition, 0);
-            assertThat(read).as("byte %d", at).hasSize(3 + at / (FRAME_HEAD_BYTES + 8));
-            assertThat(read.get(read.size() - 1)).isEqualTo("record " + (read.size() - 1));
+            assertThat(read).as("byte %d", at).hasSize(9);
+            for (int record = 0; record < 9; record++) {
+                assertThat(read.get(record)).isEqualTo(record == damaged ? "" : "record " + record);
+            }
         }
+    }
+
+    @Test
+    void aDamagedLengthCostsWhatIsBehindItAndNothingBefore() throws IOException {
+        Path partition = write(9, 3 * (FRAME_HEAD_BYTES + 8));
+        Path middle = segments(partition).get(1);
+        byte[] whole = Files.readAllBytes(middle);
+        for (int at = 0; at < whole.length; at++) {
+            if (at % (FRAME_HEAD_BYTES + 8) >= 4) {
+                continue;
+            }
+            Files.write(middle, flipped(whole, at));
+            int damaged = 3 + at / (FRAME_HEAD_BYTES + 8);
+            List<String> read = read(partition, 0);
+            assertThat(read).as("byte %d", at).hasSizeGreaterThanOrEqualTo(damaged);
+            assertThat(read.subList(0, damaged)).isEqualTo(records(0, damaged));
+            assertThat(behind(read, damaged)).isSorted().doesNotHaveDuplicates();
+        }
+    }
+
+    private static List<String> records(int from, int to) {
+        return IntStream.range(from, to).mapToObj(record -> "record " + record).toList();
+    }
+
+    private static List<String> behind(List<String> read, int from) {
+        return read.subList(from, read.size()).stream()
+                .filter(record -> record.startsWith("record "))
+                .toList();
+    }
+
+    private static byte[] flipped(byte[] whole, int at) {
+        byte[] damaged = whole.clone();
+        damaged[at] ^= 0x10;
+        return damaged;
     }
 
     @Test
