@@ -138,7 +138,7 @@ public final class FleetRun {
                 threads.collectorNanosSince(threadsStart[0]),
                 archiveBytes,
                 counted(result, REVISIONS),
-                counted(result, PAUSE),
+                Math.max(0, counted(result, PAUSE)),
                 watch.size());
     }
 
