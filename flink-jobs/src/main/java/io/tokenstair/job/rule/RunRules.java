@@ -157,7 +157,9 @@ public final class RunRules extends KeyedBroadcastProcessFunction<String, Milest
             keyState.clear();
             return;
         }
-        long next = life.nextDueMillis();
+        // A key whose time is over but for milestones that wait is due with them: a timer for what has passed would go
+        // off for ever.
+        long next = life.isForgotten(complete) ? END : life.nextDueMillis();
         for (Milestone waiting : state.waiting) {
             next = Math.min(next, waiting.coarseEpochMillis());
         }

@@ -13,6 +13,7 @@ import io.tokenstair.rule.bound.RuleOracle;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
@@ -26,7 +27,9 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.KeyedBroadcastOperatorTestHarness;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The operator that matches revised rules, by itself. */
@@ -168,6 +171,30 @@ class RunRulesHarnessTest {
         harness.watermark(Long.MAX_VALUE);
         take(harness);
         assertThat(found).isEmpty();
+        harness.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = RuleKey.class,
+            names = {"ENGINE", "REQUEST"})
+    @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void whereNothingIsOpenMilestonesThatWaitAreTakenInTheirTime(RuleKey key) throws Exception {
+        var harness = harness(key, null);
+        rule(harness, RuleTexts.scheduled(RuleTexts.text("a", 1, key.name().toLowerCase(Locale.ROOT), 1), 0, 0));
+        long later = 1_000 + RuleLife.IDLE_MILLIS + 10_000;
+        give(harness, back(1_000, "r", 5));
+        give(harness, lost(later, "r"));
+        give(harness, back(later + 1, "r", 5));
+        harness.watermark(later - 1_000 + HOLD);
+        assertThat(harness.numEventTimeTimers()).isEqualTo(1);
+        assertThat(entries(harness)).isEqualTo(1);
+        harness.watermark(later + 200 + HOLD);
+        take(harness);
+
+        assertThat(found).containsExactly("a 1 [c/1/" + later + ", c/1/" + (later + 1) + "]");
+        harness.watermark(Long.MAX_VALUE);
+        assertThat(entries(harness)).isZero();
         harness.close();
     }
 
