@@ -13,7 +13,6 @@ import java.util.Objects;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.streaming.api.datastream.BroadcastStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -69,7 +68,7 @@ public record RevisedRules(
                     .filter(new HasKey(key))
                     .name(name + "-input")
                     .uid(name + "-input")
-                    .keyBy(new KeyOf(key), Types.STRING)
+                    .keyBy(new RuleMatches.KeyOfRule(key), Types.STRING)
                     .connect(rules)
                     .process(new RunRules(key, sortedInput, holdMillis), TypeInformation.of(Finding.class))
                     .name(name)
@@ -103,13 +102,6 @@ public record RevisedRules(
         @Override
         public boolean filter(Milestone milestone) {
             return key.of(milestone) != null;
-        }
-    }
-
-    private record KeyOf(RuleKey key) implements KeySelector<Milestone, String> {
-        @Override
-        public String getKey(Milestone milestone) {
-            return Objects.requireNonNull(key.of(milestone));
         }
     }
 }

@@ -93,7 +93,8 @@ public final class RuleMatches {
         }
     }
 
-    private record KeyOfRule(RuleKey key) implements KeySelector<Milestone, String> {
+    /** The key of milestones that have one. */
+    record KeyOfRule(RuleKey key) implements KeySelector<Milestone, String> {
         @Override
         public String getKey(Milestone milestone) {
             return Objects.requireNonNull(key.of(milestone));

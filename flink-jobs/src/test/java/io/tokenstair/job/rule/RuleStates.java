@@ -28,7 +28,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The operators of revised rules, stopped in the middle of a fixed input and gone on: for states that earlier builds saved. */
 public final class RuleStates {
-    private static final long HOLD = 500;
+    /** How far milestones may come behind the watermark, in ms. */
+    static final long HOLD = 500;
+
     private static final BoundRule ONE = RuleTexts.bound(RuleTexts.text("one", 1, "engine", 1));
     private static final BoundRule TWO = RuleTexts.bound(RuleTexts.text("two", 1, "engine", 1));
 
@@ -115,7 +117,8 @@ public final class RuleStates {
         }
     }
 
-    private static KeyedBroadcastOperatorTestHarness<String, Milestone, ScheduledRule, Finding> running(
+    /** The operator of a kind of key, opened; with the state of one that was stopped, where there is one. */
+    static KeyedBroadcastOperatorTestHarness<String, Milestone, ScheduledRule, Finding> running(
             RuleKey key, @Nullable OperatorSubtaskState stopped) throws Exception {
         KeyedBroadcastOperatorTestHarness<String, Milestone, ScheduledRule, Finding> harness =
                 new KeyedBroadcastOperatorTestHarness<>(

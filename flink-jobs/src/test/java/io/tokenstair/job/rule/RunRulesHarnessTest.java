@@ -3,7 +3,6 @@ package io.tokenstair.job.rule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.archive.result.Finding;
-import io.tokenstair.job.JobEnvironment;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.milestone.MilestoneKind;
 import io.tokenstair.rule.RandomRules;
@@ -17,12 +16,9 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
-import org.apache.flink.api.common.serialization.SerializerConfigImpl;
-import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.state.heap.HeapKeyedStateBackend;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
-import org.apache.flink.streaming.api.operators.co.CoBroadcastWithKeyedOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.KeyedBroadcastOperatorTestHarness;
 import org.jspecify.annotations.Nullable;
@@ -34,29 +30,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The operator that matches revised rules, by itself. */
 class RunRulesHarnessTest {
-    private static final long HOLD = 500;
+    private static final long HOLD = RuleStates.HOLD;
 
     private final List<String> found = new ArrayList<>();
     private final TreeMap<String, ActivityPart> activity = new TreeMap<>();
-
-    private KeyedBroadcastOperatorTestHarness<String, Milestone, ScheduledRule, Finding> harness(
-            RuleKey key, @Nullable OperatorSubtaskState restored) throws Exception {
-        KeyedBroadcastOperatorTestHarness<String, Milestone, ScheduledRule, Finding> harness =
-                new KeyedBroadcastOperatorTestHarness<>(
-                        new CoBroadcastWithKeyedOperator<>(new RunRules(key, false, HOLD), List.of(RunRules.RULES)),
-                        milestone -> Objects.requireNonNull(key.of(milestone)),
-                        Types.STRING,
-                        JobEnvironment.MAX_PARALLELISM,
-                        1,
-                        0);
-        ((SerializerConfigImpl) harness.getExecutionConfig().getSerializerConfig()).setGenericTypes(false);
-        harness.setup();
-        if (restored != null) {
-            harness.initializeState(restored);
-        }
-        harness.open();
-        return harness;
-    }
 
     private static void rule(
             KeyedBroadcastOperatorTestHarness<String, Milestone, ScheduledRule, Finding> harness, ScheduledRule rule)
@@ -104,7 +81,7 @@ class RunRulesHarnessTest {
 
     @Test
     void aRequestKeepsTheRevisionOfItsFirstMilestone() throws Exception {
-        var harness = harness(RuleKey.REQUEST, null);
+        var harness = RuleStates.running(RuleKey.REQUEST, null);
         rule(harness, RuleTexts.scheduled(RuleTexts.text("a", 1, "request", 1), 0, 0));
         rule(harness, RuleTexts.scheduled(RuleTexts.text("a", 2, "request", 100), 1, 2_000));
         give(harness, lost(1_900, "old"));
@@ -130,7 +107,7 @@ class RunRulesHarnessTest {
 
     @Test
     void anEngineSwitchesAtTheInstantAndWhatHadBegunIsDroppedAndCounted() throws Exception {
-        var harness = harness(RuleKey.ENGINE, null);
+        var harness = RuleStates.running(RuleKey.ENGINE, null);
         rule(harness, RuleTexts.scheduled(RuleTexts.text("a", 1, "engine", 1), 0, 0));
         give(harness, lost(1_000, null));
         give(harness, back(1_001, null, 5));
@@ -153,7 +130,7 @@ class RunRulesHarnessTest {
 
     @Test
     void aRetiredRulesStateIsClearedWhenItsTimeIsOver() throws Exception {
-        var harness = harness(RuleKey.ENGINE, null);
+        var harness = RuleStates.running(RuleKey.ENGINE, null);
         rule(harness, RuleTexts.scheduled(RuleTexts.text("a", 1, "engine", 1), 0, 0));
         give(harness, lost(1_000, null));
         harness.watermark(1_100 + HOLD);
@@ -180,7 +157,7 @@ class RunRulesHarnessTest {
             names = {"ENGINE", "REQUEST"})
     @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void whereNothingIsOpenMilestonesThatWaitAreTakenInTheirTime(RuleKey key) throws Exception {
-        var harness = harness(key, null);
+        var harness = RuleStates.running(key, null);
         rule(harness, RuleTexts.scheduled(RuleTexts.text("a", 1, key.name().toLowerCase(Locale.ROOT), 1), 0, 0));
         long later = 1_000 + RuleLife.IDLE_MILLIS + 10_000;
         give(harness, back(1_000, "r", 5));
@@ -200,7 +177,7 @@ class RunRulesHarnessTest {
 
     @Test
     void aMilestoneThatComesLaterThanTheHoldIsCountedAndLeftOut() throws Exception {
-        var harness = harness(RuleKey.ENGINE, null);
+        var harness = RuleStates.running(RuleKey.ENGINE, null);
         rule(harness, RuleTexts.scheduled(RuleTexts.text("a", 1, "engine", 1), 0, 0));
         give(harness, lost(1_000, null));
         harness.watermark(1_500 + HOLD);
@@ -215,7 +192,7 @@ class RunRulesHarnessTest {
 
     @Test
     void aRequestThatEndedIsForgottenAndOneThatDidNotLater() throws Exception {
-        var harness = harness(RuleKey.REQUEST, null);
+        var harness = RuleStates.running(RuleKey.REQUEST, null);
         rule(harness, RuleTexts.scheduled(RuleTexts.text("a", 1, "request", 1), 0, 0));
         give(harness, back(1_000, "open", 5));
         give(harness, RuleTexts.milestone(MilestoneKind.FINISHED, 1_000, "e", "ended", 5));
@@ -244,7 +221,7 @@ class RunRulesHarnessTest {
         assertThat(expected).isNotEmpty();
         List<String> said = new ArrayList<>();
         for (RuleKey key : RuleKey.values()) {
-            var harness = harness(key, null);
+            var harness = RuleStates.running(key, null);
             long index = 0;
             for (BoundRule rule : rules) {
                 rule(harness, RuleTexts.scheduled(rule.source().text(), index++, 0));
@@ -270,7 +247,7 @@ class RunRulesHarnessTest {
                     OperatorSubtaskState stopped = harness.snapshot(1, 1);
                     harness.extractOutputValues().forEach(finding -> said.add(finding.toString()));
                     harness.close();
-                    harness = harness(key, stopped);
+                    harness = RuleStates.running(key, stopped);
                 }
             }
             harness.watermark(Long.MAX_VALUE);
