@@ -62,7 +62,8 @@ final class EventExamples {
                         128L,
                         1,
                         true),
-                new RequestCompleted("client", "req-1", "complete", 200, "none", 12L, 0L, 5_000L, 9_000L),
+                new RequestCompleted(
+                        "client", "req-1", "complete", 200, "none", 12L, 0L, 5_000L, 9_000L, 128L, 64L, 7_000L, 0L),
                 new ChunkDelivered(
                         "client",
                         "req-1",

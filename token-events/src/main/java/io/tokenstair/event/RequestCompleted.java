@@ -14,6 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param outputTokens output tokens so far, in tokens; absent when not counted
  * @param headersNanos arrival of the answer's headers, in ns; absent when no headers came
  * @param clientClosedNanos when the client closed the stream, in ns; absent when the client did not close it
+ * @param promptTokens prompt length as the answer's usage counts it, in tokens; absent when it does not say
+ * @param cachedTokens prompt tokens that the answer's usage says were found in the prefix cache, in tokens; absent when it does not say
+ * @param firstTokenNanos when the first token came, in ns; absent when the observer stamps each chunk, or none came
+ * @param meanGapNanos mean time from one token to the next after the first, in ns; absent when the observer stamps each chunk, or does
+ *     not say
  */
 public record RequestCompleted(
         @Field(1) String observer,
@@ -24,8 +29,39 @@ public record RequestCompleted(
         @Field(6) @Nullable Long chunkCount,
         @Field(7) @Nullable Long outputTokens,
         @Field(8) @Nullable Long headersNanos,
-        @Field(9) @Nullable Long clientClosedNanos)
+        @Field(9) @Nullable Long clientClosedNanos,
+        @Field(10) @Nullable Long promptTokens,
+        @Field(11) @Nullable Long cachedTokens,
+        @Field(12) @Nullable Long firstTokenNanos,
+        @Field(13) @Nullable Long meanGapNanos)
         implements Event {
+
+    /** An end of which neither the usage of the prompt nor times without chunks are known. */
+    public RequestCompleted(
+            String observer,
+            String requestId,
+            String outcome,
+            @Nullable Integer httpStatus,
+            @Nullable String errorType,
+            @Nullable Long chunkCount,
+            @Nullable Long outputTokens,
+            @Nullable Long headersNanos,
+            @Nullable Long clientClosedNanos) {
+        this(
+                observer,
+                requestId,
+                outcome,
+                httpStatus,
+                errorType,
+                chunkCount,
+                outputTokens,
+                headersNanos,
+                clientClosedNanos,
+                null,
+                null,
+                null,
+                null);
+    }
 
     @Override
     public EventKind kind() {

@@ -55,7 +55,11 @@ public final class EventFixtures {
                         97L,
                         96L,
                         MONOTONIC + 1_000,
-                        MONOTONIC + 900_000_000);
+                        MONOTONIC + 900_000_000,
+                        1_024L,
+                        512L,
+                        MONOTONIC + 40_000_000,
+                        9_500_000L);
             case CHUNK_DELIVERED ->
                 new ChunkDelivered(
                         "client",

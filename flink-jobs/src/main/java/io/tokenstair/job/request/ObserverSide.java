@@ -143,6 +143,10 @@ final class ObserverSide {
                 ? null
                 : Long.valueOf(ended.epochNanos() - header.clockNanos());
         stream.usageTokens = completed.outputTokens();
+        stream.usagePromptTokens = completed.promptTokens();
+        stream.usageCachedTokens = completed.cachedTokens();
+        stream.statedFirstNanos = completed.firstTokenNanos();
+        stream.statedMeanGapNanos = completed.meanGapNanos();
         for (SequenceLife sequence : lifetime.sequences) {
             delivery.match(lifetime, sequence);
         }

@@ -30,6 +30,14 @@ public class ObserverStream {
     public String completedEventId = "";
     /** Output tokens of all sequences as its usage record says; absent where it has none. */
     public @Nullable Long usageTokens;
+    /** Prompt tokens as its usage record says; absent where it has none. */
+    public @Nullable Long usagePromptTokens;
+    /** Of those, found in the prefix cache. */
+    public @Nullable Long usageCachedTokens;
+    /** When its first token came by its clock, of an observer that stamps no chunks. */
+    public @Nullable Long statedFirstNanos;
+    /** Mean time between its tokens, of an observer that stamps no chunks. */
+    public @Nullable Long statedMeanGapNanos;
 
     /** For Flink's serializer. */
     public ObserverStream() {}

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The end of a use of a request id: sends what still waits and says what there is to say of each sequence. */
@@ -93,7 +94,13 @@ final class RequestClosing {
         TreeSet<String> aliases = new TreeSet<>(state.aliases);
         aliases.addAll(sequence.aliases);
         Long ttft = ttftNanos(lifetime, sequence);
-        Long tpot = sequence.gapCount > 0 ? Long.valueOf(sequence.gapSumNanos / sequence.gapCount) : null;
+        boolean stated = sequence.tokenCount == 0 && lifetime.sequences.size() == 1;
+        Long tpot = sequence.gapCount > 0
+                ? Long.valueOf(sequence.gapSumNanos / sequence.gapCount)
+                : stated ? said(lifetime, stream -> stream.statedMeanGapNanos) : null;
+        Long usage = said(lifetime, stream -> stream.usageTokens);
+        // Neither a chunk nor a step was recorded of an answer that came: its tokens are those that its observer counted.
+        boolean counted = stated && usage != null && ttft != null && !failed;
         Long recomputed =
                 !sequence.discardedKnown ? null : Long.valueOf(sequence.discardedTokens - sequence.resumedCachedTokens);
         output.request(new RequestAnalysis(
@@ -106,9 +113,9 @@ final class RequestClosing {
                 endReason,
                 ttft,
                 tpot,
-                sequence.tokenCount,
-                sequence.promptTokens != null ? sequence.promptTokens : lifetime.promptTokens,
-                sequence.cachedTokens,
+                counted && usage != null ? usage : sequence.tokenCount,
+                promptTokens(lifetime, sequence),
+                cachedTokens(lifetime, sequence),
                 sequence.fromEngine ? Integer.valueOf(sequence.preemptions) : null,
                 sequence.fromEngine ? recomputed : null,
                 requestCauses.stream().map(Cause::name).toList(),
@@ -121,16 +128,33 @@ final class RequestClosing {
                 orNull(sequence.droppedChunks),
                 orNull(sequence.droppedTokens),
                 orNull(sequence.invalidStamps),
-                usageTokens(lifetime)));
+                usage));
+    }
+
+    /** What the engine counted, else the answer's usage, else who asked. */
+    private static @Nullable Long promptTokens(LifetimeState lifetime, SequenceLife sequence) {
+        if (sequence.promptTokens != null) {
+            return sequence.promptTokens;
+        }
+        Long usage = lifetime.sequences.size() == 1 ? said(lifetime, stream -> stream.usagePromptTokens) : null;
+        return usage != null ? usage : lifetime.promptTokens;
+    }
+
+    /** What the engine found in its cache, else what the answer's usage says of it. */
+    private static @Nullable Long cachedTokens(LifetimeState lifetime, SequenceLife sequence) {
+        return sequence.cachedTokens != null || lifetime.sequences.size() != 1
+                ? sequence.cachedTokens
+                : said(lifetime, stream -> stream.usageCachedTokens);
     }
 
     private static @Nullable Integer orNull(int count) {
         return count == 0 ? null : Integer.valueOf(count);
     }
 
-    private static @Nullable Long usageTokens(LifetimeState lifetime) {
-        Long usage = lifetime.client == null ? null : lifetime.client.usageTokens;
-        return usage != null || lifetime.gateway == null ? usage : lifetime.gateway.usageTokens;
+    /** What the client said, else the gateway. */
+    private static @Nullable Long said(LifetimeState lifetime, Function<ObserverStream, @Nullable Long> what) {
+        Long byClient = lifetime.client == null ? null : what.apply(lifetime.client);
+        return byClient != null || lifetime.gateway == null ? byClient : what.apply(lifetime.gateway);
     }
 
     /** First token's arrival less the sending, by the client, else by the gateway; absent without both, or where it is negative. */
@@ -153,8 +177,10 @@ final class RequestClosing {
     }
 
     private static @Nullable Long firstAfterSent(@Nullable ObserverStream stream, @Nullable Long firstNanos) {
-        return stream == null || !stream.sentKnown || firstNanos == null
-                ? null
-                : Long.valueOf(firstNanos - stream.sentNanos);
+        if (stream == null || !stream.sentKnown) {
+            return null;
+        }
+        Long first = firstNanos != null ? firstNanos : stream.statedFirstNanos;
+        return first == null ? null : Long.valueOf(first - stream.sentNanos);
     }
 }
