@@ -27,6 +27,7 @@ public final class KafkaBroker implements AutoCloseable {
                 .setNumControllerNodes(1)
                 .build();
         KafkaClusterTestKit kit = new KafkaClusterTestKit.Builder(nodes)
+                .setConfigProp("auto.create.topics.enable", "false")
                 .setConfigProp("offsets.topic.replication.factor", "1")
                 .setConfigProp("offsets.topic.num.partitions", "1")
                 .setConfigProp("transaction.state.log.replication.factor", "1")
