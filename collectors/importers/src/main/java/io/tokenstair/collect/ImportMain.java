@@ -13,6 +13,7 @@ import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.kineto.KinetoImport;
 import io.tokenstair.collect.nsys.NsysImport;
 import io.tokenstair.collect.prometheus.PrometheusImport;
+import io.tokenstair.collect.telemetry.OtlpImport;
 import io.tokenstair.collect.table.CsvImport;
 import io.tokenstair.collect.table.CsvMap;
 import io.tokenstair.collect.vllm.CaptureImport;
@@ -44,6 +45,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             ImportMain.VllmCapture.class,
             ImportMain.Events.class,
+            ImportMain.Otlp.class,
             ImportMain.Prometheus.class,
             ImportMain.StepsCsv.class,
             ImportMain.Kineto.class,
@@ -283,6 +285,39 @@ public final class ImportMain {
         @Override
         Importer importer(ImportListener listener) {
             return new PrometheusImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code otlp}. */
+    @Command(
+            name = "otlp",
+            header = "OpenTelemetry requests: spans, metrics; tokens where SGLang traced them.",
+            customSynopsis = "tokenstair import otlp FILE... --archive DIR [--spans-only] [--strict] [--debug]",
+            description = {
+                "OTLP export requests of traces, metrics and logs, plain or gzipped: JSON lines or",
+                "protobuf as the file exporter of the OpenTelemetry Collector writes them, single",
+                "requests in either form, streams with the length before each.",
+                "",
+                "Can tell: requests by the span that vLLM, TensorRT-LLM or SGLang writes of each:",
+                "  arrival, first token, end, waits, counts; second names of requests; steps and",
+                "  tokens where SGLang traced at level 3; an engine as a whole by its metrics.",
+                "Cannot tell: tokens between the first and the last of other engines; KV blocks,",
+                "  kernels. A span without a request is kept where it is of an engine, else counted.",
+                "",
+                "Texts are never taken over. The last line counts spans, data points and log",
+                "records.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import otlp traces.jsonl metrics.jsonl.gz --archive A"})
+    static final class Otlp extends Format {
+        @Option(
+                names = "--spans-only",
+                description = "Spans stand for no requests: other records in the archive do.")
+        private boolean spansOnly;
+
+        @Override
+        Importer importer(ImportListener listener) {
+            return new OtlpImport(!spansOnly, LineSource.Limits.DEFAULT, listener);
         }
     }
 

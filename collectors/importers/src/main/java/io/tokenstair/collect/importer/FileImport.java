@@ -38,6 +38,9 @@ public abstract class FileImport implements Importer {
     protected abstract void read(Path file, int index, RecordReader reader, EventSpools spools)
             throws ImportException, IOException;
 
+    /** Called when all files were read, before anything is written. */
+    protected void finish(EventSpools spools) throws IOException {}
+
     /** Tells the user a sentence about what was read. */
     protected final void note(String sentence) {
         listener.said(sentence);
@@ -82,6 +85,7 @@ public abstract class FileImport implements Importer {
                 count = count.plus(reader.result(false));
             }
             counts.add(count);
+            finish(spools);
             spools.write();
         }
         return ImportSummary.of(counts);

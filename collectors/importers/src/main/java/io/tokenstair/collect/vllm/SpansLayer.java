@@ -1,10 +1,14 @@
 package io.tokenstair.collect.vllm;
 
-import com.google.protobuf.InvalidProtocolBufferException;
-import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import io.tokenstair.collect.input.CaptureFolder;
 import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.RejectedRecordException;
+import io.tokenstair.collect.otlp.OtlpDecoder;
+import io.tokenstair.collect.otlp.OtlpException;
+import io.tokenstair.collect.otlp.OtlpLimits;
+import io.tokenstair.collect.otlp.OtlpRequest;
+import io.tokenstair.collect.otlp.OtlpSignal;
+import io.tokenstair.collect.otlp.RequestIds;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.IdAliased;
@@ -15,8 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,10 +33,8 @@ final class SpansLayer {
 
     static final int MAX_REQUEST_BYTES = 64 << 20;
 
-    /** The external id of a completion: the client's id, with the number of the prompt in the request. */
-    private static final Pattern COMPLETION_ID = Pattern.compile("cmpl-(.+)-\\d+", Pattern.DOTALL);
-
-    private static final Pattern CHAT_ID = Pattern.compile("chatcmpl-(.+)", Pattern.DOTALL);
+    private static final OtlpLimits LIMITS =
+            new OtlpLimits(MAX_REQUEST_BYTES, OtlpLimits.DEFAULT.messages());
 
     private final CaptureClock clock;
     private final CollectorSpool events;
@@ -58,10 +58,8 @@ final class SpansLayer {
                 if (beside != null) {
                     sidecar = sidecar(beside, beside.equals(file));
                 }
-                ExportTraceServiceRequest spans = protobuf.containsKey(request.getKey())
-                        ? parse(CaptureFolder.readWhole(file, MAX_REQUEST_BYTES))
-                        : OtlpJson.request(sidecar);
-                reader.accepted(accept(spans, sidecar));
+                byte[] bytes = CaptureFolder.readWhole(file, MAX_REQUEST_BYTES);
+                reader.accepted(accept(spans(bytes, protobuf.containsKey(request.getKey())), sidecar));
             } catch (RejectedRecordException e) {
                 reader.rejected(reader.capture().sourceName(file), null, e.reason(), null);
             }
@@ -91,20 +89,23 @@ final class SpansLayer {
         }
     }
 
-    private static ExportTraceServiceRequest parse(byte[] bytes) throws RejectedRecordException {
+    private static List<SpanRecorded> spans(byte[] bytes, boolean protobuf) throws RejectedRecordException {
         try {
-            return ExportTraceServiceRequest.parseFrom(bytes);
-        } catch (InvalidProtocolBufferException e) {
-            throw new RejectedRecordException("not an ExportTraceServiceRequest: wrong or cut protobuf");
+            OtlpRequest request = protobuf
+                    ? OtlpRequest.protobuf(OtlpSignal.TRACES, bytes, LIMITS)
+                    : OtlpRequest.json(bytes, bytes.length, LIMITS);
+            List<SpanRecorded> spans = OtlpDecoder.spans(request);
+            if (spans.isEmpty()) {
+                throw new RejectedRecordException("not an ExportTraceServiceRequest: no span in it");
+            }
+            return spans;
+        } catch (OtlpException e) {
+            throw new RejectedRecordException(e.reason());
         }
     }
 
-    private @Nullable Long accept(ExportTraceServiceRequest request, @Nullable Fields sidecar)
+    private @Nullable Long accept(List<SpanRecorded> spans, @Nullable Fields sidecar)
             throws RejectedRecordException, IOException {
-        List<SpanRecorded> spans = SpanReader.spans(request);
-        if (spans.isEmpty()) {
-            throw new RejectedRecordException("not an ExportTraceServiceRequest: no span in it");
-        }
         Long clockNanos = sidecar == null ? null : clock.optionalClockNanos(sidecar, "recv_mono_ns");
         Long wallMillis = clockNanos == null || sidecar == null
                 ? lastEndMillis(spans)
@@ -112,7 +113,7 @@ final class SpansLayer {
         List<Event> all = new ArrayList<>();
         for (SpanRecorded span : spans) {
             all.add(span);
-            Event alias = alias(span);
+            Event alias = RequestIds.wrapped(span);
             if (alias != null) {
                 all.add(alias);
             }
@@ -133,25 +134,5 @@ final class SpansLayer {
             }
         }
         return last == null ? null : Long.valueOf(last / 1_000_000L);
-    }
-
-    private static @Nullable Event alias(SpanRecorded span) throws RejectedRecordException {
-        String id = SpanReader.attribute(span, SpanReader.REQUEST_ID);
-        if (id == null) {
-            return null;
-        }
-        String requestId = requestId(id);
-        return requestId == null ? null : new IdAliased(requestId, id, "otlp-span");
-    }
-
-    /** The client's id in an id of vLLM's API server; null when the server made the id up by itself. */
-    static @Nullable String requestId(String externalId) {
-        for (Pattern form : List.of(COMPLETION_ID, CHAT_ID)) {
-            Matcher matcher = form.matcher(externalId);
-            if (matcher.matches()) {
-                return matcher.group(1);
-            }
-        }
-        return null;
     }
 }

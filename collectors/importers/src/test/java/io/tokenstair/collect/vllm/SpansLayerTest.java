@@ -11,6 +11,8 @@ import io.opentelemetry.proto.trace.v1.ScopeSpans;
 import io.opentelemetry.proto.trace.v1.Span;
 import io.tokenstair.collect.Imported;
 import io.tokenstair.collect.importer.LayerCount;
+import io.tokenstair.collect.otlp.RequestIds;
+import io.tokenstair.collect.otlp.SpanReader;
 import io.tokenstair.event.IdAliased;
 import io.tokenstair.event.SpanRecorded;
 import java.io.IOException;
@@ -103,9 +105,10 @@ class SpansLayerTest {
         Span.Builder span = span();
         span.addAttributes(attribute("gen_ai.prompt.0.content", "secret"));
         span.addAttributes(attribute("gen_ai.output.messages", "secret"));
-        span.addAttributes(attribute("k".repeat(500), "é".repeat(600)));
+        span.addAttributes(attribute("note", "secret"));
+        span.addAttributes(attribute("gen_ai.request." + "k".repeat(500), "é".repeat(600)));
         for (int i = 0; i < 100; i++) {
-            span.addAttributes(attribute("a" + i, "v"));
+            span.addAttributes(attribute("vllm.a" + i, "v"));
         }
         SpanRecorded recorded = read("req_0000.pb", request(span)).only(SpanRecorded.class);
         assertThat(recorded.attributes()).hasSize(2 * SpanReader.MAX_ATTRIBUTES);
@@ -141,13 +144,13 @@ class SpansLayerTest {
                         "not an ExportTraceServiceRequest: wrong or cut protobuf",
                         "not an ExportTraceServiceRequest: no span in it",
                         "field spanId: 1 bytes, not 8",
-                        "field resourceSpans: missing");
+                        "none of resourceSpans, resourceMetrics and resourceLogs in it");
     }
 
     @Test
     void idsOfTheApiServerAreStripped() {
-        assertThat(SpansLayer.requestId("cmpl-press-0-0")).isEqualTo("press-0");
-        assertThat(SpansLayer.requestId("chatcmpl-abc")).isEqualTo("abc");
-        assertThat(SpansLayer.requestId("embd-1")).isNull();
+        assertThat(RequestIds.wrappedId("cmpl-press-0-0")).isEqualTo("press-0");
+        assertThat(RequestIds.wrappedId("chatcmpl-abc")).isEqualTo("abc");
+        assertThat(RequestIds.wrappedId("embd-1")).isNull();
     }
 }
