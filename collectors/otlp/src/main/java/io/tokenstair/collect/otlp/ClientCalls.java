@@ -63,6 +63,10 @@ final class ClientCalls {
                         null,
                         SpanReader.count(span, GenAiNames.OUTPUT_TOKENS),
                         null,
+                        null,
+                        SpanReader.count(span, GenAiNames.PROMPT_TOKENS),
+                        SpanReader.count(span, GenAiNames.CACHED_TOKENS),
+                        firstToken(span, start, end),
                         null),
                 end,
                 end));
@@ -80,6 +84,12 @@ final class ClientCalls {
         }
         String wrapped = RequestIds.wrappedId(engine);
         return wrapped == null ? engine : wrapped;
+    }
+
+    private static @Nullable Long firstToken(SpanRecorded span, long start, long end) {
+        Long after = SpanReader.nanos(span, GenAiNames.FIRST_TOKEN_SECONDS);
+        boolean stamped = SpanReader.attribute(span, TokenTimes.GENERATED) != null;
+        return stamped || after == null || start + after > end ? null : Long.valueOf(start + after);
     }
 
     private static @Nullable String cutModel(SpanRecorded span) {

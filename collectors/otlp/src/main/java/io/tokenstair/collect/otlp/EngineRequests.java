@@ -1,16 +1,17 @@
 package io.tokenstair.collect.otlp;
 
-import io.tokenstair.event.Chunk;
 import io.tokenstair.event.ChunkDelivered;
-import io.tokenstair.event.Finish;
+import io.tokenstair.event.Event;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.SpanRecorded;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +27,7 @@ public final class EngineRequests {
     private static final String SERVER = "gateway";
 
     private final Map<String, List<Answer>> answers = new LinkedHashMap<>();
-    private final java.util.Set<String> withTokens = new java.util.HashSet<>();
+    private final Set<String> withTokens = new HashSet<>();
     private int held;
     private long leftOut;
 
@@ -39,10 +40,11 @@ public final class EngineRequests {
             @Nullable Long firstTokenNanos,
             @Nullable String model,
             @Nullable Long promptTokens,
+            @Nullable Long cachedTokens,
             @Nullable Long outputTokens,
+            @Nullable Long decodeNanos,
             @Nullable Long maxTokens,
             @Nullable Integer choices,
-            @Nullable String finish,
             boolean failed) {}
 
     /** Takes what a request became: its spans of engines' requests are kept until the end. */
@@ -80,10 +82,11 @@ public final class EngineRequests {
                         toFirst == null || start + toFirst > end ? null : Long.valueOf(start + toFirst),
                         SpanReader.attribute(span, GenAiNames.MODEL),
                         SpanReader.count(span, GenAiNames.PROMPT_TOKENS),
+                        SpanReader.count(span, GenAiNames.CACHED_TOKENS),
                         SpanReader.count(span, GenAiNames.OUTPUT_TOKENS),
+                        SpanReader.nanos(span, GenAiNames.DECODE_SECONDS),
                         SpanReader.count(span, GenAiNames.MAX_TOKENS),
                         choices(span),
-                        SpanReader.attribute(span, GenAiNames.FINISH_REASONS),
                         "ERROR".equals(SpanReader.attribute(span, "otel.status_code"))));
     }
 
@@ -153,41 +156,45 @@ public final class EngineRequests {
                         first.maxTokens(),
                         sequences.size() > 1 ? Integer.valueOf(sequences.size()) : first.choices(),
                         false));
-        if (!withTokens.contains(requestId)) {
-            for (int i = 0; i < sequences.size(); i++) {
-                Answer sequence = sequences.get(i);
-                Long at = sequence.firstTokenNanos();
-                Long tokens = sequence.outputTokens();
-                if (at != null && tokens != null && tokens > 0) {
-                    Finish finish = tokens == 1 ? finish(sequence.finish()) : Finish.NONE;
-                    give(
-                            output,
-                            at,
-                            new ChunkDelivered(SERVER, requestId, List.of(new Chunk(i, 0, 0, 1, 0, at, finish))));
-                }
-            }
-        }
+        boolean stamped = withTokens.contains(requestId);
+        Answer only = sequences.size() == 1 ? first : null;
+        Long decode = only == null ? null : only.decodeNanos();
+        Long tokens = only == null ? null : only.outputTokens();
         give(
                 output,
                 end,
                 new RequestCompleted(
-                        SERVER, requestId, failed ? "failed" : "complete", null, null, null, outputTokens, null, null));
+                        SERVER,
+                        requestId,
+                        failed ? "failed" : "complete",
+                        null,
+                        null,
+                        null,
+                        outputTokens,
+                        null,
+                        null,
+                        first.promptTokens(),
+                        first.cachedTokens(),
+                        stamped ? null : firstToken(sequences),
+                        stamped || decode == null || tokens == null || tokens < 2
+                                ? null
+                                : Long.valueOf(decode / (tokens - 1))));
     }
 
-    private static Finish finish(@Nullable String reason) {
-        if (reason == null) {
-            return Finish.OTHER;
+    /** When the first token of any sequence came; null where one does not say. */
+    private static @Nullable Long firstToken(List<Answer> sequences) {
+        Long earliest = null;
+        for (Answer sequence : sequences) {
+            Long at = sequence.firstTokenNanos();
+            if (at == null || sequence.outputTokens() == null || sequence.outputTokens() == 0) {
+                return null;
+            }
+            earliest = earliest == null ? at : Long.valueOf(Math.min(earliest, at));
         }
-        return switch (reason) {
-            case "stop" -> Finish.STOP;
-            case "length" -> Finish.LENGTH;
-            case "abort", "aborted" -> Finish.ABORTED;
-            case "error" -> Finish.ERROR;
-            default -> Finish.OTHER;
-        };
+        return earliest;
     }
 
-    private static void give(Consumer<TimedEvent> output, long at, io.tokenstair.event.Event event) {
+    private static void give(Consumer<TimedEvent> output, long at, Event event) {
         output.accept(new TimedEvent(event, at, at));
     }
 }

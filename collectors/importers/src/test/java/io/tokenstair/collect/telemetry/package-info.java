@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.collect.telemetry;
+
+import org.jspecify.annotations.NullMarked;
