@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Durations of single requests by the engine's own clock, as vLLM keeps them of each: from queued to scheduled, on to the first token, on to
+ * Durations of single requests by the engine's own clock, as vLLM keeps them of each and its request span tells them: from queued to scheduled, on to the first token, on to
  * the last. They tell how long requests waited, and nothing of any token between first and last. State: four histograms of at most
  * 2,000 buckets.
  */
@@ -22,7 +22,15 @@ public class RequestTimes {
     private static final String PREFILL = "vllm:request_prefill_time_seconds";
     private static final String DECODE = "vllm:request_decode_time_seconds";
     private static final String PER_TOKEN = "vllm:request_time_per_output_token_seconds";
-    private static final Map<String, Integer> NAMES = Map.of(QUEUE, 0, PREFILL, 1, DECODE, 2, PER_TOKEN, 3);
+    /** The names that metrics have, and those that an engine's request span has. */
+    private static final Map<String, String> NAMES = Map.of(
+            QUEUE, QUEUE,
+            PREFILL, PREFILL,
+            DECODE, DECODE,
+            PER_TOKEN, PER_TOKEN,
+            "gen_ai.latency.time_in_queue", QUEUE,
+            "gen_ai.latency.time_in_model_prefill", PREFILL,
+            "gen_ai.server.time_per_output_token", PER_TOKEN);
     private static final int HALF = 5_000;
     private static final int MOST = 9_900;
 
@@ -57,7 +65,7 @@ public class RequestTimes {
             fromMillis = Math.min(fromMillis, header.coarseEpochMillis());
             toMillis = Math.max(toMillis, header.coarseEpochMillis());
         }
-        switch (sample.name()) {
+        switch (NAMES.getOrDefault(sample.name(), "")) {
             case QUEUE -> {
                 queue = queue.plus(DurationHistogram.of(taken));
                 if (taken > longestQueueNanos) {

@@ -77,6 +77,19 @@ class SampleWatchTest {
     }
 
     @Test
+    void waitsThatRequestSpansTellAreThoseOfRequests() {
+        for (int i = 1; i <= 100; i++) {
+            String labels = "engine=\"vllm\",request_id=\"cmpl-" + i + "-0\"";
+            sampled("gen_ai.latency.time_in_queue", labels, i / 100.0);
+            sampled("gen_ai.latency.time_in_model_prefill", labels, 0.2);
+            sampled("gen_ai.server.time_per_output_token", labels, 0.02);
+        }
+        watch.finish("vllm", remarks::add);
+        assertThat(remarks).extracting(Remark::topic).containsExactly("request-times");
+        assertThat(remarks.get(0).narrative()).contains("100").contains("1000.0 ms").contains("20.0 ms");
+    }
+
+    @Test
     void aTailThatRisesAloneIsInterference() {
         double[] medians = {28, 25, 22, 16, 20, 22, 19, 20};
         for (int i = 0; i < medians.length; i++) {
