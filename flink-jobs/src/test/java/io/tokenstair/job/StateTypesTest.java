@@ -54,6 +54,7 @@ import io.tokenstair.job.rule.KnownRule;
 import io.tokenstair.job.rule.RuleMatch;
 import io.tokenstair.job.rule.RuleRun;
 import io.tokenstair.job.rule.ScheduledRule;
+import io.tokenstair.job.rule.OpenMatches;
 import io.tokenstair.job.rule.SchedulingState;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.source.RawRecord;
@@ -155,6 +156,7 @@ class StateTypesTest {
                 RuleMatch.class,
                 RuleProgress.class,
                 ScheduledRule.class,
+                OpenMatches.class,
                 SchedulingState.class,
                 KnownRule.class,
                 KeyState.class,

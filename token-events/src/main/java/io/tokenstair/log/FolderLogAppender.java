@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Appends to a folder log that many short-lived writers share and whose order matters: all of them go on with one partition, one at a
@@ -57,17 +58,33 @@ public final class FolderLogAppender {
         }
     }
 
-    /** The partition to go on with: the one the lock file names, else a new one behind all others. */
-    private static Path shared(Path log, FileChannel lock) throws IOException {
+    /** True where a partition of a log is the one this class appends to: all of its segments are whole from the beginning. */
+    static boolean appendsTo(Path partition) throws IOException {
+        Path log = partition.toAbsolutePath().getParent();
+        Path lock = log == null ? null : log.resolve(LOCK);
+        if (log == null || lock == null || !Files.isRegularFile(lock)) {
+            return false;
+        }
+        try (FileChannel channel = FileChannel.open(lock)) {
+            Path appended = named(log, channel);
+            return appended != null && appended.getFileName().equals(partition.getFileName());
+        }
+    }
+
+    /** The partition that the lock file names; null where it names none. */
+    private static @Nullable Path named(Path log, FileChannel lock) throws IOException {
         ByteBuffer saved = ByteBuffer.allocate(Integer.BYTES);
         while (saved.hasRemaining() && lock.read(saved, saved.position()) > 0) {
             continue;
         }
-        if (!saved.hasRemaining()) {
-            Path partition = FolderLogWriter.partition(log, saved.getInt(0));
-            if (Files.isDirectory(partition)) {
-                return partition;
-            }
+        return saved.hasRemaining() ? null : FolderLogWriter.partition(log, saved.getInt(0));
+    }
+
+    /** The partition to go on with: the one the lock file names, else a new one behind all others. */
+    private static Path shared(Path log, FileChannel lock) throws IOException {
+        Path before = named(log, lock);
+        if (before != null && Files.isDirectory(before)) {
+            return before;
         }
         int index = 0;
         for (Path partition : FolderLogReader.partitions(log)) {

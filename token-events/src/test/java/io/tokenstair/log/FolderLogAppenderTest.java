@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -85,6 +86,21 @@ class FolderLogAppenderTest {
         append("b");
 
         assertThat(read(0)).containsExactly("a", "b");
+    }
+
+    @Test
+    void aSegmentThatWasDamagedIsToldAtOnceAndTheNextGoesOnBehindIt() throws Exception {
+        append("a", "b");
+        Path segment = FolderLogWriter.partition(log(), 0).resolve("segment-0000000000.log");
+        byte[] whole = Files.readAllBytes(segment);
+        Files.write(segment, Arrays.copyOf(whole, whole.length - 1));
+        try (FolderLogReader reader = new FolderLogReader(FolderLogWriter.partition(log(), 0), 0)) {
+            assertThat(drain(reader)).containsExactly("a", "");
+            append("c");
+            assertThat(drain(reader)).containsExactly("c");
+            assertThat(reader.position()).isEqualTo(3);
+        }
+        assertThat(read(0)).containsExactly("a", "", "c");
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -93,67 +94,129 @@ class FolderLogTest {
     }
 
     @Test
-    void aDamagedRecordInTheMiddleComesWithoutBytesAndTheLogGoesOn() throws IOException {
+    void aDamagedByteOfARecordCostsThatRecordWhichComesWithoutBytes() throws IOException {
         Path partition = write(9, 3 * (FRAME_HEAD_BYTES + 8));
         Path middle = segments(partition).get(1);
         byte[] whole = Files.readAllBytes(middle);
         for (int at = 0; at < whole.length; at++) {
-            if (at % (FRAME_HEAD_BYTES + 8) < 4) {
-                continue;
-            }
-            Files.write(middle, flipped(whole, at));
-            int damaged = 3 + at / (FRAME_HEAD_BYTES + 8);
-            List<String> read = read(partition, 0);
-            assertThat(read).as("byte %d", at).hasSize(9);
-            for (int record = 0; record < 9; record++) {
-                assertThat(read.get(record)).isEqualTo(record == damaged ? "" : "record " + record);
+            for (int bits : new int[] {0x01, 0x10, 0x80}) {
+                byte[] damaged = whole.clone();
+                damaged[at] ^= (byte) bits;
+                Files.write(middle, damaged);
+                List<String> expected = new ArrayList<>(records(0, 9));
+                expected.set(3 + at / (FRAME_HEAD_BYTES + 8), "");
+                assertThat(read(partition, 0)).as("byte %d", at).isEqualTo(expected);
+                for (int start = 0; start <= 9; start++) {
+                    assertThat(read(partition, start)).isEqualTo(expected.subList(start, 9));
+                }
             }
         }
     }
 
     @Test
-    void aDamagedLengthCostsWhatIsBehindItAndNothingBefore() throws IOException {
+    void randomBytesAreTold() throws IOException {
+        for (int seed = 0; seed < 200; seed++) {
+            Path log = folder.resolve("log-" + seed);
+            Path partition = Files.createDirectories(log.resolve("partition-0000"));
+            byte[] random = new byte[1 + new Random(seed).nextInt(4_000)];
+            new Random(seed + 1_000L).nextBytes(random);
+            Files.write(partition.resolve("segment-0000000000.log"), random);
+            assertThat(rest(partition)).as("random bytes of seed %d", seed).containsExactly("");
+            assertThat(FolderLogReader.endOrdinal(partition)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void whatIsAppendedBehindDamageIsRead() throws IOException {
+        Path log = folder.resolve("log");
+        Path partition = log.resolve("partition-0000");
+        try (FolderLogWriter writer = new FolderLogWriter(log, 0);
+                FolderLogReader reader = new FolderLogReader(partition, 0)) {
+            writer.append(bytes(0));
+            writer.flush();
+            assertThat(drain(reader)).containsExactly("record 0");
+            Path segment = segments(partition).get(0);
+            Files.write(segment, new byte[] {-1, -1, -1, -1, 5, 5, 5, 5, 5}, StandardOpenOption.APPEND);
+            assertThat(drain(reader)).containsExactly("");
+            assertThat(reader.next()).isNull();
+            try (FolderLogWriter other = new FolderLogWriter(folder.resolve("other"), 0)) {
+                other.append(bytes(2));
+                other.append(bytes(3));
+            }
+            byte[] more = Files.readAllBytes(folder.resolve("other/partition-0000/segment-0000000000.log"));
+            Files.write(segment, Arrays.copyOf(more, 7), StandardOpenOption.APPEND);
+            assertThat(reader.next()).isNull();
+            Files.write(segment, Arrays.copyOfRange(more, 7, more.length), StandardOpenOption.APPEND);
+            assertThat(drain(reader)).containsExactly("record 2", "record 3");
+            assertThat(reader.position()).isEqualTo(4);
+        }
+        assertThat(read(partition, 2)).containsExactly("record 2", "record 3");
+    }
+
+    @Test
+    void aSegmentThatIsGoneOrCutIsTold() throws IOException {
         Path partition = write(9, 3 * (FRAME_HEAD_BYTES + 8));
         Path middle = segments(partition).get(1);
         byte[] whole = Files.readAllBytes(middle);
-        for (int at = 0; at < whole.length; at++) {
-            if (at % (FRAME_HEAD_BYTES + 8) >= 4) {
-                continue;
-            }
-            Files.write(middle, flipped(whole, at));
-            int damaged = 3 + at / (FRAME_HEAD_BYTES + 8);
-            List<String> read = read(partition, 0);
-            assertThat(read).as("byte %d", at).hasSizeGreaterThanOrEqualTo(damaged);
-            assertThat(read.subList(0, damaged)).isEqualTo(records(0, damaged));
-            assertThat(behind(read, damaged)).isSorted().doesNotHaveDuplicates();
+        List<String> rest = records(6, 9);
+        for (int length = 0; length < whole.length; length++) {
+            Files.write(middle, Arrays.copyOf(whole, length));
+            int left = length / (FRAME_HEAD_BYTES + 8);
+            List<String> expected = new ArrayList<>(records(0, 3 + left));
+            expected.add("");
+            expected.addAll(rest);
+            assertThat(read(partition, 0)).as("cut at byte %d", length).isEqualTo(expected);
         }
+        Files.delete(middle);
+        List<String> expected = new ArrayList<>(records(0, 3));
+        expected.add("");
+        expected.addAll(rest);
+        assertThat(read(partition, 0)).isEqualTo(expected);
+        try (FolderLogReader reader = new FolderLogReader(partition, 4)) {
+            assertThat(drain(reader)).isEqualTo(rest);
+            assertThat(reader.position()).isEqualTo(9);
+        }
+    }
+
+    @Test
+    void whatIsTornIsToldWhereNobodyWritesAnyMore() throws IOException {
+        Path partition = write(4, FolderLogWriter.SEGMENT_BYTES);
+        Path segment = segments(partition).get(0);
+        byte[] whole = Files.readAllBytes(segment);
+        for (int length = 0; length <= whole.length; length++) {
+            Files.write(segment, Arrays.copyOf(whole, length));
+            int left = length / (FRAME_HEAD_BYTES + 8);
+            List<String> expected = new ArrayList<>(records(0, left));
+            if (length % (FRAME_HEAD_BYTES + 8) != 0) {
+                expected.add("");
+            }
+            assertThat(rest(partition)).as("cut at byte %d", length).isEqualTo(expected);
+        }
+    }
+
+    private static List<String> rest(Path partition) throws IOException {
+        List<String> records = new ArrayList<>();
+        try (FolderLogReader reader = new FolderLogReader(partition, 0)) {
+            for (byte[] record = reader.rest(); record != null; record = reader.rest()) {
+                records.add(new String(record, StandardCharsets.UTF_8));
+            }
+        }
+        return records;
     }
 
     private static List<String> records(int from, int to) {
         return IntStream.range(from, to).mapToObj(record -> "record " + record).toList();
     }
 
-    private static List<String> behind(List<String> read, int from) {
-        return read.subList(from, read.size()).stream()
-                .filter(record -> record.startsWith("record "))
-                .toList();
-    }
-
-    private static byte[] flipped(byte[] whole, int at) {
-        byte[] damaged = whole.clone();
-        damaged[at] ^= 0x10;
-        return damaged;
-    }
-
     @Test
-    void aHugeLengthIsATornFrame() throws IOException {
+    void aHugeLengthIsDamage() throws IOException {
         Path partition = write(1, FolderLogWriter.SEGMENT_BYTES);
         Files.write(
                 segments(partition).get(0),
                 new byte[] {0x7F, -1, -1, -1, 0, 0, 0, 0, 1, 2, 3},
                 StandardOpenOption.APPEND);
 
-        assertThat(read(partition, 0)).containsExactly("record 0");
+        assertThat(read(partition, 0)).containsExactly("record 0", "");
     }
 
     @Test

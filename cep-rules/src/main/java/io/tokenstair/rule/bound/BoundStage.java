@@ -53,7 +53,7 @@ public record BoundStage(
      * @param taken the match so far
      */
     public boolean takes(Milestone candidate, Taken taken) {
-        return takes(candidate, taken, () -> {});
+        return takes(candidate, taken, Evaluations.UNWATCHED);
     }
 
     /**
@@ -61,24 +61,46 @@ public record BoundStage(
      *
      * @param candidate the milestone
      * @param taken the match so far
-     * @param beforeCondition called before each condition that is evaluated
+     * @param evaluations told of each condition that is evaluated
      */
-    public boolean takes(Milestone candidate, Taken taken, Runnable beforeCondition) {
+    public boolean takes(Milestone candidate, Taken taken, Evaluations evaluations) {
         return names(candidate.milestoneKind())
                 && differs(candidate, taken)
-                && anyHolds(candidate, taken, beforeCondition);
+                && anyHolds(candidate, taken, evaluations);
     }
 
-    private boolean anyHolds(Milestone candidate, Taken taken, Runnable beforeCondition) {
+    /** Is told of conditions that are evaluated. */
+    public interface Evaluations {
+        /** Nobody is. */
+        Evaluations UNWATCHED = new Evaluations() {
+            @Override
+            public void begins() {}
+
+            @Override
+            public void failed() {}
+        };
+
+        /** One is evaluated. */
+        void begins();
+
+        /** That one could not be computed: {@link StageCondition.Judgement#FAILS}. */
+        void failed();
+    }
+
+    private boolean anyHolds(Milestone candidate, Taken taken, Evaluations evaluations) {
         for (Alternative alternative : alternatives) {
             if (alternative.milestoneKind() == candidate.milestoneKind()) {
                 StageCondition condition = alternative.condition();
                 if (condition == null) {
                     return true;
                 }
-                beforeCondition.run();
-                if (condition.holds(candidate, taken)) {
+                evaluations.begins();
+                StageCondition.Judgement judgement = condition.judge(candidate, taken);
+                if (judgement == StageCondition.Judgement.HOLDS) {
                     return true;
+                }
+                if (judgement == StageCondition.Judgement.FAILS) {
+                    evaluations.failed();
                 }
             }
         }

@@ -156,6 +156,7 @@ final class ConditionCompiler {
                     },
                     part -> position(parsed, part));
             facts.holds(parsed.getExpr());
+            facts.divides(parsed.getExpr());
             return new StageCondition(
                     RUNTIME.createProgram(typed),
                     ownStage,

@@ -7,6 +7,7 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -31,6 +32,7 @@ final class ConditionFacts {
     private final Map<Place, ValueRange> ranges = new HashMap<>();
     private final Map<Place, Integer> known = new LinkedHashMap<>();
     private final Map<Place, Integer> unknown = new LinkedHashMap<>();
+    private final Set<PossibleZero> possibleZeros = new LinkedHashSet<>();
     private @Nullable Contradiction contradiction;
 
     /**
@@ -100,6 +102,78 @@ final class ConditionFacts {
                 }
             }
         }
+    }
+
+    /** Looks for divisors that may be 0 in a condition that was taken to hold. */
+    void divides(CelExpr condition) {
+        if (condition.getKind() == CelExpr.ExprKind.Kind.LIST) {
+            condition.list().elements().forEach(this::divides);
+        }
+        if (condition.getKind() != CelExpr.ExprKind.Kind.CALL) {
+            return;
+        }
+        List<CelExpr> operands = operands(condition);
+        switch (condition.call().function()) {
+            // A side matters where the others do not hold already, a branch where its question is answered so.
+            case "_||_" -> {
+                for (int i = 0; i < operands.size(); i++) {
+                    ConditionFacts ofSide = new ConditionFacts(this);
+                    for (int other = 0; other < operands.size(); other++) {
+                        if (other != i) {
+                            ofSide.doesNotHold(operands.get(other));
+                        }
+                    }
+                    ofSide.holds(operands.get(i));
+                    ofSide.divides(operands.get(i));
+                    possibleZeros.addAll(ofSide.possibleZeros);
+                }
+            }
+            case "_?_:_" -> {
+                divides(operands.get(0));
+                ConditionFacts where = new ConditionFacts(this);
+                where.holds(operands.get(0));
+                where.divides(operands.get(1));
+                ConditionFacts whereNot = new ConditionFacts(this);
+                whereNot.doesNotHold(operands.get(0));
+                whereNot.divides(operands.get(2));
+                possibleZeros.addAll(where.possibleZeros);
+                possibleZeros.addAll(whereNot.possibleZeros);
+            }
+            case "_/_", "_%_" -> {
+                divisor(condition, operands.get(1));
+                operands.forEach(this::divides);
+            }
+            default -> operands.forEach(this::divides);
+        }
+    }
+
+    private void divisor(CelExpr division, CelExpr divisor) {
+        StageCondition.Reference reference = references.apply(divisor);
+        if (reference != null && !reference.presence()) {
+            boolean whole = reference.field().unit() != FieldUnit.RATIO;
+            if (whole && range(reference).hasZero()) {
+                possibleZeros.add(new PossibleZero(
+                        position.applyAsInt(division), reference.field().name()));
+            }
+            return;
+        }
+        BigDecimal number = number(divisor);
+        boolean difference = divisor.getKind() == CelExpr.ExprKind.Kind.CALL
+                && divisor.call().function().equals("_-_");
+        if (number == null ? difference : number.signum() == 0 && !isDecimal(divisor)) {
+            possibleZeros.add(new PossibleZero(
+                    position.applyAsInt(division), number == null ? "this difference" : "this divisor"));
+        }
+    }
+
+    private static boolean isDecimal(CelExpr expression) {
+        return expression.getKind() == CelExpr.ExprKind.Kind.CONSTANT
+                && expression.constant().getKind() == CelConstant.Kind.DOUBLE_VALUE;
+    }
+
+    /** The divisors that may be 0, in the order they were found. */
+    List<PossibleZero> possibleZeros() {
+        return List.copyOf(possibleZeros);
     }
 
     private void doesNotHold(CelExpr part) {

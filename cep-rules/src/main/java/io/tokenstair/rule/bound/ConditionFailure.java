@@ -2,6 +2,7 @@ package io.tokenstair.rule.bound;
 
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Why a condition does not hold.
@@ -9,8 +10,10 @@ import java.util.stream.Collectors;
  * @param text the part that does not, as the rule writes it, on one line
  * @param values what it was judged by, in the order of the text; one that is absent may be why it cannot be decided
  * @param heldCount how many parts before it held: the more, the nearer the milestone came
+ * @param error why it cannot be computed though no value is absent: {@code division by zero}; absent where it can
  */
-public record ConditionFailure(String text, List<Value> values, int heldCount) {
+public record ConditionFailure(
+        String text, List<Value> values, int heldCount, @Nullable String error) {
     /**
      * A field and its value.
      *

@@ -337,7 +337,7 @@ public final class RuleBinder {
         long value = nanos.getAsLong();
         if (value <= 0 || value % 1_000_000 != 0 || value > LONGEST_WITHIN.toNanos()) {
             throw within.error(
-                    "Cannot use within: " + within.value() + ". It is a whole number of milliseconds, at most 24h");
+                    "Cannot use within: " + within.value() + ". It is a whole number of milliseconds, from 1ms to 24h");
         }
         return value / 1_000_000;
     }

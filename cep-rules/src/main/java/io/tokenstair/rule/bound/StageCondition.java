@@ -1,5 +1,6 @@
 package io.tokenstair.rule.bound;
 
+import dev.cel.common.CelErrorCode;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.Program;
 import io.tokenstair.milestone.Milestone;
@@ -26,6 +27,7 @@ public final class StageCondition {
     private final int ownStage;
     private final Map<String, Reference> references;
     private final @Nullable Contradiction contradiction;
+    private final List<PossibleZero> possibleZeros;
     private final Map<RuleField, Integer> neededFields;
     private final ConditionParts parts;
 
@@ -39,8 +41,42 @@ public final class StageCondition {
         this.ownStage = ownStage;
         this.references = Map.copyOf(references);
         this.contradiction = facts.contradiction();
+        this.possibleZeros = facts.possibleZeros();
         this.neededFields = facts.knownOf(ownStage);
         this.parts = parts;
+    }
+
+    /** What a condition comes to; all but the first mean that it does not hold. */
+    public enum Judgement {
+        /** It holds. */
+        HOLDS,
+        /** It is false. */
+        DOES_NOT_HOLD,
+        /** It cannot be decided without a value that is absent. */
+        LACKS_VALUE,
+        /** It cannot be computed, though no value it needs is absent: a division by zero, a number beyond 64 bits. */
+        FAILS
+    }
+
+    /**
+     * What the condition comes to.
+     *
+     * @param candidate a milestone for this stage
+     * @param taken the match so far
+     */
+    public Judgement judge(Milestone candidate, Taken taken) {
+        try {
+            return evaluated(candidate, taken) ? Judgement.HOLDS : Judgement.DOES_NOT_HOLD;
+        } catch (CelEvaluationException e) {
+            return e.getErrorCode() == CelErrorCode.ATTRIBUTE_NOT_FOUND ? Judgement.LACKS_VALUE : Judgement.FAILS;
+        } catch (RuntimeException e) {
+            // Whatever a condition does to who computes it, the job goes on.
+            return Judgement.FAILS;
+        }
+    }
+
+    private boolean evaluated(Milestone candidate, Taken taken) throws CelEvaluationException {
+        return Boolean.TRUE.equals(program.eval(variable -> value(variable, candidate, taken)));
     }
 
     /**
@@ -50,10 +86,23 @@ public final class StageCondition {
      * @param taken the match so far
      */
     public boolean holds(Milestone candidate, Taken taken) {
+        return judge(candidate, taken) == Judgement.HOLDS;
+    }
+
+    /** Why the condition cannot be computed; null where it can, or lacks a value. */
+    private @Nullable String error(Milestone candidate, Taken taken) {
         try {
-            return Boolean.TRUE.equals(program.eval(variable -> value(variable, candidate, taken)));
+            evaluated(candidate, taken);
+            return null;
         } catch (CelEvaluationException e) {
-            return false;
+            return switch (e.getErrorCode()) {
+                case ATTRIBUTE_NOT_FOUND -> null;
+                case DIVIDE_BY_ZERO -> "division by zero";
+                case NUMERIC_OVERFLOW -> "a number beyond 64 bits";
+                default -> String.valueOf(e.getMessage());
+            };
+        } catch (RuntimeException e) {
+            return e instanceof ArithmeticException ? "a number beyond 64 bits" : String.valueOf(e.getMessage());
         }
     }
 
@@ -96,12 +145,17 @@ public final class StageCondition {
                 .sorted(Comparator.comparingInt((ConditionFailure.Value value) -> text.indexOf(value.name()))
                         .thenComparing(ConditionFailure.Value::name))
                 .toList();
-        return new ConditionFailure(text, values, heldCount);
+        return new ConditionFailure(text, values, heldCount, error(candidate, taken));
     }
 
     /** Why it can never hold; absent where it may. */
     public @Nullable Contradiction contradiction() {
         return contradiction;
+    }
+
+    /** The divisors that may be 0, in which case it cannot be computed. */
+    public List<PossibleZero> possibleZeros() {
+        return possibleZeros;
     }
 
     /** The fields of the stage's own milestone without which it does not hold, and where it reads each, an index into its text. */

@@ -64,6 +64,13 @@ final class ValueRange {
         }
     }
 
+    /** True where 0 is left. */
+    boolean hasZero() {
+        return (least == null || least.signum() < 0 || (least.signum() == 0 && leastIncluded))
+                && (most == null || most.signum() > 0 || (most.signum() == 0 && mostIncluded))
+                && excluded.stream().noneMatch(number -> number.signum() == 0);
+    }
+
     /** True where no value is left. */
     boolean isEmpty() {
         Set<String> left = texts;

@@ -6,6 +6,7 @@ import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.BoundStage;
 import io.tokenstair.rule.bound.Contiguity;
 import io.tokenstair.rule.bound.Contradiction;
+import io.tokenstair.rule.bound.PossibleZero;
 import io.tokenstair.rule.bound.RuleExample;
 import io.tokenstair.rule.bound.RuleField;
 import io.tokenstair.rule.bound.StageCondition;
@@ -107,6 +108,7 @@ public final class RuleLint {
             } else {
                 possible++;
                 missingFields(alternative.milestoneKind(), condition, where);
+                divisions(condition, where);
             }
         }
         if (possible == 0 && stage.alternatives().size() > 1 && !stage.optional() && !stage.absent()) {
@@ -142,6 +144,18 @@ public final class RuleLint {
                                 "A milestone " + kind + " carries no "
                                         + needed.getKey().name() + ", so this condition does not hold for any"));
             }
+        }
+    }
+
+    private void divisions(StageCondition condition, ScalarSyntax where) {
+        for (PossibleZero zero : condition.possibleZeros()) {
+            problem(
+                    LintProblem.Level.WARNING,
+                    where.errorAt(
+                            zero.valueOffset(),
+                            "A division by zero where " + zero.divisor()
+                                    + " is 0: the condition cannot be evaluated then, which is counted, and does not hold."
+                                    + " Ask beside it that it is not 0, or write a product"));
         }
     }
 

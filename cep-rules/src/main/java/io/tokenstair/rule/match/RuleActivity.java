@@ -38,6 +38,9 @@ public final class RuleActivity {
     /** Ways not followed because {@link RuleMatcher#MAX_WAYS} of the key were open; another way of their match may have been told. */
     public long cutWaysCount;
 
+    /** Conditions that could not be computed: a division by zero, a number beyond 64 bits. Each is one of the evaluations. */
+    public long failedEvaluationsCount;
+
     /** Nothing so far. */
     public RuleActivity() {}
 

@@ -173,6 +173,8 @@ public final class RuleMatcher {
         private final RuleActivity activity;
         private final long place;
         private final long evaluationsAllowed;
+        private final BoundStage.Evaluations unlimited = new Counted(false);
+        private final BoundStage.Evaluations limited = new Counted(true);
         private boolean exhausted;
 
         Turn(RuleProgress progress, Milestone milestone, RuleActivity activity) {
@@ -219,7 +221,7 @@ public final class RuleMatcher {
             OpenWay way = new OpenWay();
             way.counts = new int[rule.stages().size()];
             // Asked whatever the others cost: a rule that can begin nothing finds nothing.
-            if (!first.takes(milestone, new WayTaken(way), () -> activity.evaluationsCount++)) {
+            if (!first.takes(milestone, new WayTaken(way), unlimited)) {
                 return false;
             }
             if (progress.open.size() >= rule.caps().openMatches() || progress.waysCount >= MAX_WAYS) {
@@ -300,14 +302,31 @@ public final class RuleMatcher {
         }
 
         private boolean fits(BoundStage stage, WayTaken taken) {
-            return !exhausted && stage.takes(milestone, taken, this::spend) && !exhausted;
+            return !exhausted && stage.takes(milestone, taken, limited) && !exhausted;
         }
 
-        private void spend() {
-            if (activity.evaluationsCount >= evaluationsAllowed) {
-                exhausted = true;
-            } else {
-                activity.evaluationsCount++;
+        /** Counts evaluations, and where they are limited ends them. */
+        private final class Counted implements BoundStage.Evaluations {
+            private final boolean limited;
+
+            Counted(boolean limited) {
+                this.limited = limited;
+            }
+
+            @Override
+            public void begins() {
+                if (limited && activity.evaluationsCount >= evaluationsAllowed) {
+                    exhausted = true;
+                } else {
+                    activity.evaluationsCount++;
+                }
+            }
+
+            @Override
+            public void failed() {
+                if (!limited || !exhausted) {
+                    activity.failedEvaluationsCount++;
+                }
             }
         }
 

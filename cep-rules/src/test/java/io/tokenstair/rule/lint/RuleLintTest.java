@@ -24,6 +24,42 @@ class RuleLintTest {
     @CsvSource(
             delimiter = ';',
             value = {
+                "contextTokens / tokenIndex > 3 ; tokenIndex",
+                "gap > 1s && stepId % tokenIndex == 0 ; tokenIndex",
+                "tokenIndex >= 0 && contextTokens / tokenIndex > 3 ; tokenIndex",
+                "contextTokens / (tokenIndex - 1) > 3 ; this difference",
+                "contextTokens / 0 > 3 ; this divisor",
+                "tokenIndex > 0 || contextTokens / tokenIndex > 3 ; tokenIndex",
+                "tokenIndex > 0 ? gap > 1s : contextTokens / tokenIndex > 3 ; tokenIndex",
+                "priority > -3 && contextTokens / priority > 3 ; priority"
+            })
+    void aDivisorThatMayBeZeroIsAWarning(String condition, String divisor) {
+        assertThat(problems(rule("  - {name: slow, kind: RECOMPUTED, where: \"" + condition + "\"}\n")))
+                .singleElement()
+                .asString()
+                .startsWith("warning A division by zero where " + divisor + " is 0");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "tokenIndex > 0 && contextTokens / tokenIndex > 3",
+                "tokenIndex != 0 && contextTokens / tokenIndex > 3",
+                "contextTokens / 2 > 3",
+                "contextTokens / (tokenIndex + 1) > 3",
+                "tokenIndex == 0 || contextTokens / tokenIndex > 3",
+                "tokenIndex == 0 ? gap > 1s : contextTokens / tokenIndex > 3",
+                "double(contextTokens) / kvUsedRatio > 3.0"
+            })
+    void aDivisorThatIsAskedNotToBeZeroIsNone(String condition) {
+        assertThat(problems(rule("  - {name: slow, kind: RECOMPUTED, where: \"" + condition + "\"}\n")))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
                 "gap > 5s && gap < 1s ; leaves no value of gap that can fit",
                 "gap < 0s ; leaves no value of gap that can fit",
                 "kvUsedRatio > 1.0 ; leaves no value of kvUsedRatio that can fit",

@@ -34,6 +34,28 @@ class RuleCapsTest {
     }
 
     @Test
+    void whatCannotBeComputedIsCountedAndIsNoMatch() {
+        RuleMatcher matcher = matcher("caps: {evaluations: 10}\n", """
+                  - {name: first, kind: PREEMPTED, where: stepId / lifetime > 3}
+                """);
+        give(matcher, MilestoneKind.PREEMPTED, 25);
+        assertThat(activity.evaluationsCount).isEqualTo(25);
+        assertThat(activity.failedEvaluationsCount).isEqualTo(25);
+        assertThat(told).isEmpty();
+
+        RuleMatcher later = matcher("caps: {evaluations: 10}\n", """
+                  - {name: first, kind: PREEMPTED}
+                  - {name: last, kind: FINISHED, where: stepId / lifetime > 3}
+                """);
+        progress.open.clear();
+        progress.waysCount = 0;
+        activity.failedEvaluationsCount = 0;
+        give(later, MilestoneKind.PREEMPTED, 25);
+        give(later, MilestoneKind.FINISHED, 1);
+        assertThat(activity.failedEvaluationsCount).as("what the cap lets be asked").isEqualTo(10);
+    }
+
+    @Test
     void aRuleMayLowerItsCap() {
         RuleMatcher matcher = matcher("caps: {openMatches: 3}\n", """
                   - {name: first, kind: PREEMPTED}

@@ -29,6 +29,7 @@ public class ActivityPart {
     public long droppedCount;
     public long givenUpCount;
     public long cutWaysCount;
+    public long failedEvaluationsCount;
 
     /** For Flink's serializer. */
     public ActivityPart() {}
@@ -49,6 +50,7 @@ public class ActivityPart {
         cutCount += activity.cutCount;
         givenUpCount += activity.givenUpCount;
         cutWaysCount += activity.cutWaysCount;
+        failedEvaluationsCount += activity.failedEvaluationsCount;
     }
 
     /** Adds another part. */
@@ -63,6 +65,7 @@ public class ActivityPart {
         droppedCount += other.droppedCount;
         givenUpCount += other.givenUpCount;
         cutWaysCount += other.cutWaysCount;
+        failedEvaluationsCount += other.failedEvaluationsCount;
     }
 
     private void addReached(List<Long> counts) {
@@ -90,6 +93,7 @@ public class ActivityPart {
                 cutCount,
                 droppedCount,
                 givenUpCount,
-                cutWaysCount);
+                cutWaysCount,
+                failedEvaluationsCount);
     }
 }

@@ -11,6 +11,7 @@ import io.tokenstair.rule.RuleException;
 import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.RuleBinder;
 import io.tokenstair.rule.syntax.RuleParser;
+import io.tokenstair.spelling.NearestName;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -265,7 +266,15 @@ final class RuleScheduling {
     private @Nullable String decideRetire(EventHeader header, RuleRevised revised, boolean fromStart) {
         KnownRule known = state.rules.get(revised.ruleId());
         if (known == null) {
-            return "there is no rule " + clipped(revised.ruleId());
+            String nearest = NearestName.of(
+                    revised.ruleId(),
+                    state.rules.entrySet().stream()
+                            .filter(entry -> !entry.getValue().retired)
+                            .map(Map.Entry::getKey)
+                            .sorted()
+                            .toList());
+            return "there is no rule " + clipped(revised.ruleId())
+                    + (nearest == null ? "" : ". Did you mean " + nearest + "?");
         }
         if (revised.version() != null && (known.retired || revised.version() != known.version)) {
             return "version " + revised.version() + " of rule " + revised.ruleId() + " is not the last one";

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.BroadcastState;
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ReadOnlyBroadcastState;
 import org.apache.flink.api.common.state.ValueState;
@@ -17,6 +19,9 @@ import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.metrics.Counter;
+import org.apache.flink.runtime.state.FunctionInitializationContext;
+import org.apache.flink.runtime.state.FunctionSnapshotContext;
+import org.apache.flink.streaming.api.checkpoint.CheckpointedFunction;
 import org.apache.flink.streaming.api.functions.co.KeyedBroadcastProcessFunction;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
@@ -25,9 +30,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs all rules of one kind of key over the milestones of each key, with the revisions that hold at their event time. Milestones wait until the
  * watermark has passed them by the hold and are then taken in {@link MilestoneOrder}; what comes later still is counted and left out. In batch
- * all revisions come before the first milestone. State: {@link KeyState} per key, and the revisions of {@link RuleTimeline}.
+ * all revisions come before the first milestone. State: {@link KeyState} per key, the revisions of {@link RuleTimeline}, and for the metrics
+ * {@link OpenMatches}.
  */
-public final class RunRules extends KeyedBroadcastProcessFunction<String, Milestone, ScheduledRule, Finding> {
+public final class RunRules extends KeyedBroadcastProcessFunction<String, Milestone, ScheduledRule, Finding>
+        implements CheckpointedFunction {
     private static final long serialVersionUID = 1L;
     private static final long TIMER_GRID_MILLIS = 100;
     private static final long END = Long.MAX_VALUE;
@@ -47,6 +54,13 @@ public final class RunRules extends KeyedBroadcastProcessFunction<String, Milest
     private transient @Nullable RuleTimeline timeline;
     private transient RuleBinding binding;
     private transient ActivityCounter activity;
+
+    @SuppressWarnings("NullAway.Init") // made in initializeState
+    private transient ListState<OpenMatches> openMatches;
+
+    @SuppressWarnings("NullAway.Init") // made in initializeState
+    private transient RuleMetrics ruleMetrics;
+
     private transient Counter late;
     private transient Counter milestones;
     private transient Counter evaluations;
@@ -65,6 +79,18 @@ public final class RunRules extends KeyedBroadcastProcessFunction<String, Milest
         this.key = key;
         this.sortedInput = sortedInput;
         this.holdMillis = holdMillis;
+    }
+
+    @Override
+    public void initializeState(FunctionInitializationContext context) throws Exception {
+        openMatches = context.getOperatorStateStore()
+                .getListState(new ListStateDescriptor<>("open-matches", TypeInformation.of(OpenMatches.class)));
+        ruleMetrics = new RuleMetrics(getRuntimeContext().getMetricGroup(), openMatches.get());
+    }
+
+    @Override
+    public void snapshotState(FunctionSnapshotContext context) throws Exception {
+        openMatches.update(ruleMetrics.open());
     }
 
     @Override
@@ -190,6 +216,7 @@ public final class RunRules extends KeyedBroadcastProcessFunction<String, Milest
             matches.inc(part.matchedCount);
             cut.inc(part.cutCount + part.givenUpCount + part.cutWaysCount);
             dropped.inc(part.droppedCount);
+            ruleMetrics.count(part);
             context.output(ACTIVITY, part);
         });
         return life;

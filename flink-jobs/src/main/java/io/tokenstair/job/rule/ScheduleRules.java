@@ -38,14 +38,17 @@ public final class ScheduleRules extends AbstractStreamOperator<ScheduledRule>
     private static final int MILESTONES = 1;
     private static final int REVISIONS = 2;
 
-    /** As they were sent, whatever parts of the control log they lie in. */
-    private static final Comparator<RawRecord> ORDER = Comparator.comparingLong(
-                    (RawRecord record) -> record.isDated() ? record.coarseEpochMillis : Long.MAX_VALUE)
+    /**
+     * By their place in the log, which is the order a job that runs meanwhile takes them in; the clocks of senders do not matter. Of several
+     * partitions the one with the lower number goes first: partition-2 before partition-10.
+     */
+    private static final Comparator<RawRecord> ORDER = Comparator.comparingInt(
+                    (RawRecord record) -> record.origin.length())
+            .thenComparing(record -> record.origin)
+            .thenComparingLong(record -> record.ordinal)
             .thenComparing(record -> record.collectorId)
             .thenComparingLong(record -> record.collectorEpoch)
-            .thenComparingLong(record -> record.sequence)
-            .thenComparing(record -> record.origin)
-            .thenComparingLong(record -> record.ordinal);
+            .thenComparingLong(record -> record.sequence);
 
     /** Revisions with their instants, and what was refused, for the raw archive. */
     public static final OutputTag<RawArchiveRow> ARCHIVE =
@@ -79,7 +82,7 @@ public final class ScheduleRules extends AbstractStreamOperator<ScheduledRule>
      * Schedules rules.
      *
      * @param replay true in batch: instants are taken from the archive
-     * @param revisionsFirst true where all revisions are read before any event time passes, and taken in the order they were sent; the
+     * @param revisionsFirst true where all revisions are read before any event time passes, and taken in the order of the log; the
      *     input of revisions must then end
      * @param start the rules the job starts with
      */

@@ -18,7 +18,7 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
  * Reads a folder log, {@code DIR/partition-NNNN/segment-*.log}. A partition is a split and its records keep their order; the position
  * (the ordinal of the next record) is kept in checkpoints, so that a restart goes on at exactly that record.
  *
- * <p>Bounded, each partition ends at its last valid frame and a log without partitions is an error. Unbounded, records and partitions
+ * <p>Bounded, each partition ends where it ends now and a log without partitions is an error. Unbounded, records and partitions
  * that are appended later are found by looking again; there is no wait for them other than that pause. The folder must be reachable under the
  * same path from every machine of the cluster.
  */

@@ -23,7 +23,8 @@ import org.apache.flink.connector.base.source.reader.splitreader.SplitsRemoval;
 
 /**
  * Reads the partitions of one subtask in turn, a bounded batch from each, so that none runs far ahead of the others. A bounded split
- * ends at its last valid frame; unbounded ones are looked at again after a pause when none had anything new.
+ * ends where the log does, what is torn there being a record without bytes; unbounded ones are looked at again after a pause when none had
+ * anything new.
  */
 final class FolderLogSplitReader implements SplitReader<RawRecord, FolderLogSplit> {
     private static final int BATCH_RECORDS = 512;
@@ -69,16 +70,15 @@ final class FolderLogSplitReader implements SplitReader<RawRecord, FolderLogSpli
         return batch.build();
     }
 
-    private static List<RawRecord> read(String partition, FolderLogReader reader) throws IOException {
+    private List<RawRecord> read(String partition, FolderLogReader reader) throws IOException {
         List<RawRecord> records = new ArrayList<>();
         for (int size = 0; records.size() < BATCH_RECORDS && size < BATCH_BYTES; ) {
-            long ordinal = reader.position();
-            byte[] bytes = reader.next();
+            byte[] bytes = source.isUnbounded() ? reader.next() : reader.rest();
             if (bytes == null) {
                 break;
             }
             size += bytes.length;
-            records.add(RawRecord.of(bytes, partition, ordinal));
+            records.add(RawRecord.of(bytes, partition, reader.position() - 1));
         }
         return records;
     }

@@ -101,7 +101,10 @@ class RuleSchedulingTest {
         take(RuleTexts.event(4, "a", "explode\u001b[2J", null, null));
         assertThat(refusal()).contains("neither set nor retire").doesNotContain("\u001b");
         retire("unknown");
-        assertThat(refusal()).contains("there is no rule unknown");
+        assertThat(refusal()).endsWith("there is no rule unknown");
+        set(RuleTexts.text("overlong", 1, "engine", 1), null);
+        retire("overlnog");
+        assertThat(refusal()).endsWith("there is no rule overlnog. Did you mean overlong?");
         scheduling().take(RawRecord.of(new byte[] {1, 2, 3}, "control", 6));
         assertThat(refusal()).contains("record 6");
         scheduling()
@@ -111,9 +114,9 @@ class RuleSchedulingTest {
         take(RuleTexts.event(8, "big", RuleRevised.SET, "#".repeat(300 * 1024), null));
         assertThat(refusal()).contains("bytes");
         take(RuleTexts.event(9, "deep", RuleRevised.SET, "id: " + "[".repeat(50_000), null));
-        assertThat(archived).hasSize(10);
+        assertThat(archived).hasSize(12);
 
-        assertThat(instants()).containsExactly("a 1 @0");
+        assertThat(instants()).containsExactly("a 1 @0", "overlong 1 @0");
         assertThat(archived.get(1).event()).isInstanceOf(Rejected.class);
     }
 

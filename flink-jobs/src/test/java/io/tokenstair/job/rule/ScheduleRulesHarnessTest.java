@@ -2,7 +2,10 @@ package io.tokenstair.job.rule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.tokenstair.event.EventHeader;
+import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.RuleRevised;
+import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.rule.bound.BoundRule;
@@ -89,6 +92,38 @@ class ScheduleRulesHarnessTest {
             harness.processWatermark1(new Watermark(3_000));
             assertThat(said(harness)).containsExactly("time 3000");
         }
+    }
+
+    @Test
+    void whereRevisionsEndTheyHoldInTheOrderOfTheLogWhateverTheClocksOfTheirSendersSay() throws Exception {
+        try (var harness = harness(new ScheduleRules(false, true, List.of()), null)) {
+            List<String> texts = new ArrayList<>();
+            for (int version = 1; version <= 4; version++) {
+                texts.add(RuleTexts.text("one", version, "engine", version));
+            }
+            // Senders whose clocks go back, in parts of a log that are read in any order.
+            send(harness, texts.get(3), "partition-10000", 0, 100);
+            send(harness, texts.get(1), "partition-0002", 7, 300);
+            send(harness, texts.get(2), "partition-0003", 1, 200);
+            send(harness, texts.get(0), "partition-0002", 3, 400);
+            harness.endInput2();
+            harness.endInput1();
+
+            assertThat(said(harness)).containsExactly("one 1 @0", "one 2 @0", "one 3 @0", "one 4 @0");
+        }
+    }
+
+    private static void send(
+            TwoInputStreamOperatorTestHarness<Milestone, RawRecord, ScheduledRule> harness,
+            String text,
+            String partition,
+            long ordinal,
+            long clockMillis)
+            throws Exception {
+        RuleRevised revised = new RuleRevised("one", null, RuleRevised.SET, text, null, null, null, "one.yaml");
+        byte[] bytes = EventCodec.encode(
+                new LoggedEvent(new EventHeader("rules-apply", clockMillis, 0, "none", null, clockMillis), revised));
+        harness.processElement2(new StreamRecord<>(RawRecord.of(bytes, partition, ordinal)));
     }
 
     @Test

@@ -87,6 +87,7 @@ public final class ResultArchive implements AutoCloseable {
             directory = archive.toRealPath();
             hasResults = ArchiveLayout.hasResults(directory)
                     || more.stream()
+                            .filter(table -> table != ResultTable.REFUSED)
                             .anyMatch(table -> !ArchiveLayout.files(directory, table.name())
                                     .isEmpty());
         } catch (IOException absent) {

@@ -66,8 +66,12 @@ public final class ResultTable<R extends Record> {
     public static final ResultTable<RuleRevised> RULES =
             new ResultTable<>(TableSchema.of(EventKind.RULE_REVISED.wireName(), RuleRevised.class));
 
+    /** One row per record that was refused. A raw table: its files alone are no results. */
+    public static final ResultTable<RefusedRevision> REFUSED =
+            new ResultTable<>(TableSchema.of(EventKind.REJECTED.wireName(), RefusedRevision.class));
+
     /** The tables that the commands about rules read beside the others. */
-    public static final List<ResultTable<?>> OF_RULES = List.of(MILESTONES, RULE_MINUTES, RULES);
+    public static final List<ResultTable<?>> OF_RULES = List.of(MILESTONES, RULE_MINUTES, RULES, REFUSED);
 
     private final String name;
     private final Constructor<R> constructor;

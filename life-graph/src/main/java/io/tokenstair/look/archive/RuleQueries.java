@@ -6,6 +6,7 @@ import io.tokenstair.event.RuleRevised;
 import io.tokenstair.milestone.Milestone;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -87,6 +88,29 @@ public final class RuleQueries implements AutoCloseable {
                 "select " + ResultTable.RULE_MINUTES.selectList("r") + " from rule_activity r",
                 List.of(),
                 ResultTable.RULE_MINUTES::row);
+    }
+
+    /** Revisions of rules that a job refused, by the part of the log and their place there; at most so many, the newest. */
+    public List<RefusedRevision> refused(int most) {
+        List<RefusedRevision> newestFirst = archive.all(
+                "select distinct " + ResultTable.REFUSED.selectList("r")
+                        + " from rejected r where r.collector_id like 'rules/%'"
+                        + " order by r.sequence desc, r.collector_id desc, r.reason limit " + most,
+                List.of(),
+                ResultTable.REFUSED::row);
+        List<RefusedRevision> refused = new ArrayList<>(newestFirst);
+        Collections.reverse(refused);
+        return List.copyOf(refused);
+    }
+
+    /** How many there are in all. */
+    public long refusedCount() {
+        return archive.all(
+                        "select count(*) from (select distinct r.collector_id, r.sequence from rejected r"
+                                + " where r.collector_id like 'rules/%')",
+                        List.of(),
+                        row -> row.getLong(1))
+                .get(0);
     }
 
     @Override

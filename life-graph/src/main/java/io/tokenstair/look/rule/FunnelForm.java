@@ -51,5 +51,7 @@ final class FunnelForm {
         json.number("expired", Long.valueOf(funnel.expired()));
         json.number("broken", Long.valueOf(funnel.broken()));
         json.number("cut", Long.valueOf(funnel.cut()));
+        json.number("open", Long.valueOf(funnel.open()));
+        json.number("failedEvaluations", funnel.failed());
     }
 }

@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param expired matches that ran out of time
  * @param broken matches that another milestone ended
  * @param cut what caps cut: matches not begun, given up, or not followed all ways
+ * @param givenUp matches given up, which are part of what caps cut
+ * @param failed conditions that could not be evaluated: a division by zero, a number beyond 64 bits; absent where it was not counted
  */
 record RuleFunnel(
         String ruleId,
@@ -35,7 +37,9 @@ record RuleFunnel(
         long matched,
         long expired,
         long broken,
-        long cut) {
+        long cut,
+        long givenUp,
+        @Nullable Long failed) {
 
     /** The sums a job wrote down, by rule and revision; empty where the archive has none. */
     static List<RuleFunnel> archived(RuleQueries queries, ArchivedRules rules) {
@@ -68,7 +72,9 @@ record RuleFunnel(
                 minute.matchedCount(),
                 minute.expiredCount(),
                 minute.brokenCount() + minute.droppedCount(),
-                minute.cutCount() + minute.givenUpCount() + minute.cutWaysCount());
+                minute.cutCount() + minute.givenUpCount() + minute.cutWaysCount(),
+                minute.givenUpCount(),
+                minute.failedEvaluationsCount());
     }
 
     private RuleFunnel plus(RuleFunnel other) {
@@ -85,7 +91,9 @@ record RuleFunnel(
                 matched + other.matched,
                 expired + other.expired,
                 broken + other.broken,
-                cut + other.cut);
+                cut + other.cut,
+                givenUp + other.givenUp,
+                failed == null ? other.failed : other.failed == null ? failed : Long.valueOf(failed + other.failed));
     }
 
     private static long at(List<Long> counts, int stage) {
@@ -108,7 +116,9 @@ record RuleFunnel(
                         activity.matchedCount,
                         activity.expiredCount,
                         activity.brokenCount,
-                        activity.cutCount + activity.givenUpCount + activity.cutWaysCount));
+                        activity.cutCount + activity.givenUpCount + activity.cutWaysCount,
+                        activity.givenUpCount,
+                        activity.failedEvaluationsCount));
             }
         }
         return List.copyOf(funnels);
@@ -117,6 +127,11 @@ record RuleFunnel(
     /** Matches begun. */
     long begun() {
         return at(reached, 0);
+    }
+
+    /** Matches that had begun and have not ended, as far as the job has told. */
+    long open() {
+        return Math.max(0, begun() - matched - expired - broken - givenUp);
     }
 
     /** How often a stage was reached. */

@@ -1,7 +1,10 @@
 package io.tokenstair.look.rule;
 
+import io.tokenstair.event.Event;
 import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.RuleRevised;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.event.wire.WireException;
 import io.tokenstair.log.FolderLogAppender;
 import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.look.archive.UnusableInputException;
@@ -11,6 +14,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.regex.Matcher;
@@ -21,6 +26,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
 
 /** Where revisions of rules are sent: the folder of an embedded log, or a Kafka topic. */
 final class RuleLog {
@@ -47,6 +53,42 @@ final class RuleLog {
                     "Cannot read the address " + Terminal.safe(address) + ": give kafka://host:port/topic");
         }
         toTopic(kafka.group(1), kafka.group(2), events);
+    }
+
+    /** True where it is no topic. */
+    static boolean isFolder(String address) {
+        return !address.startsWith("kafka://");
+    }
+
+    /** The rules a folder ever got a text of; none of what cannot be read, or of a topic. */
+    static Set<String> ruleIds(String address) {
+        Set<String> ids = new TreeSet<>();
+        Path folder = isFolder(address) ? Path.of(address) : null;
+        if (folder == null || !Files.isDirectory(folder)) {
+            return ids;
+        }
+        try {
+            for (Path partition : FolderLogReader.partitions(folder)) {
+                try (FolderLogReader reader = new FolderLogReader(partition, 0)) {
+                    for (byte[] bytes = reader.rest(); bytes != null; bytes = reader.rest()) {
+                        if (decoded(bytes) instanceof RuleRevised revised && revised.text() != null) {
+                            ids.add(revised.ruleId());
+                        }
+                    }
+                }
+            }
+        } catch (IOException unreadable) {
+            return ids;
+        }
+        return ids;
+    }
+
+    private static @Nullable Event decoded(byte[] bytes) {
+        try {
+            return EventCodec.decode(bytes).event();
+        } catch (WireException damaged) {
+            return null;
+        }
     }
 
     /** One partition for all sendings: partitions are read in any order, and a later revision must come after an earlier one. */

@@ -1,12 +1,15 @@
 package io.tokenstair.look.rule;
 
 import io.tokenstair.look.CommandFailures;
+import io.tokenstair.look.archive.UnusableInputException;
 import io.tokenstair.rule.RuleException;
 import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.library.RuleLibrary;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -31,6 +34,23 @@ record RuleSet(List<BoundRule> rules, List<RuleException> refused) {
     void tellRefused(PrintWriter errors) {
         refused.forEach(exception -> errors.println(exception.getMessage()));
         errors.flush();
+    }
+
+    /**
+     * Refuses two files of one id: what is said of the rule would be of either.
+     *
+     * @throws UnusableInputException where there are two
+     */
+    void requireOneFilePerId() {
+        Map<String, String> fileById = new HashMap<>();
+        for (BoundRule rule : rules) {
+            String file = rule.source().file();
+            String other = fileById.putIfAbsent(rule.id(), file);
+            if (other != null) {
+                throw new UnusableInputException("Cannot use two rules of one id: " + rule.id() + " is in " + other
+                        + " and in " + file + ". Give one of them another id, or name one file");
+            }
+        }
     }
 
     /** 0, or 2 where a file was refused. */

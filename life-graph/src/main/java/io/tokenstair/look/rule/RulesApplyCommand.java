@@ -12,7 +12,9 @@ import io.tokenstair.look.json.JsonWriter;
 import io.tokenstair.look.text.Quantity;
 import io.tokenstair.look.text.Terminal;
 import io.tokenstair.rule.bound.BoundRule;
+import io.tokenstair.rule.library.RuleLibrary;
 import io.tokenstair.rule.lint.LintProblem;
+import io.tokenstair.spelling.NearestName;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -21,8 +23,13 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -145,18 +152,54 @@ final class RulesApplyCommand implements Callable<Integer> {
 
     private RuleRevised retired(String ruleId, @Nullable Long effectiveFromMillis) {
         Path archive = directory;
-        if (archive != null) {
+        if (archive == null) {
+            warnOfUnknown(ruleId);
+        } else {
             try (RuleQueries queries = RuleQueries.open(archive)) {
                 ArchivedRules rules = ArchivedRules.of(queries);
-                if (rules.archived() && history(rules, ruleId).isEmpty()) {
-                    throw new UnusableInputException("Cannot retire rule " + Terminal.safe(ruleId)
-                            + ": it was never in force in " + archive
-                            + ". List those that are with: tokenstair rules list --running --archive " + archive);
+                if (rules.archived()) {
+                    requireInForce(rules, ruleId, archive);
+                } else {
+                    warnOfUnknown(ruleId);
                 }
             }
         }
         return new RuleRevised(
                 ruleId, null, RuleRevised.RETIRE, null, effectiveFromMillis, null, null, "rules apply --retire");
+    }
+
+    /** A rule that will only hold from later on can be retired too. */
+    private static void requireInForce(ArchivedRules rules, String ruleId, Path archive) {
+        Map<String, ArchivedRules.Revision> last = new TreeMap<>();
+        rules.revisions().forEach(revision -> last.put(revision.ruleId(), revision));
+        ArchivedRules.Revision newest = last.get(ruleId);
+        if (newest != null && newest.rule() != null) {
+            return;
+        }
+        last.values().removeIf(revision -> revision.rule() == null);
+        throw new UnusableInputException("Cannot retire rule " + Terminal.safe(ruleId) + ": "
+                + (newest == null ? "it was never in force in " + archive : "it is retired already in " + archive)
+                + nearest(ruleId, last.keySet())
+                + " List those that are with: tokenstair rules list --running --archive " + archive);
+    }
+
+    private static String nearest(String ruleId, Collection<String> known) {
+        String nearest = NearestName.of(ruleId, known);
+        return nearest == null || nearest.equals(ruleId) ? "." : ". Did you mean " + nearest + "?";
+    }
+
+    /** Without an archive nobody here knows what the job has in force. */
+    private void warnOfUnknown(String ruleId) {
+        Set<String> known = new TreeSet<>(RuleLog.ruleIds(log));
+        RuleLibrary.builtIn().rules().forEach(rule -> known.add(rule.id()));
+        if (!known.contains(ruleId)) {
+            PrintWriter errors = spec.commandLine().getErr();
+            errors.println("warning: rule " + Terminal.safe(ruleId) + " is not built in, and "
+                    + (RuleLog.isFolder(log) ? "was never sent to " + Terminal.safe(log) : "what is in the topic is not read")
+                    + nearest(ruleId, known)
+                    + " A job that does not know it refuses this. To check it first, give --archive DIR");
+            errors.flush();
+        }
     }
 
     private RuleRevised rolledBack(String ruleId, @Nullable Long effectiveFromMillis) {
@@ -175,7 +218,12 @@ final class RulesApplyCommand implements Callable<Integer> {
             if (history.isEmpty()) {
                 throw new UnusableInputException("Cannot roll back rule " + Terminal.safe(ruleId)
                         + ": it was never in force in " + archive
-                        + ". List those that are with: tokenstair rules list --running --archive " + archive);
+                        + nearest(
+                                ruleId,
+                                rules.revisions().stream()
+                                        .map(ArchivedRules.Revision::ruleId)
+                                        .toList())
+                        + " List those that are with: tokenstair rules list --running --archive " + archive);
             }
             BoundRule newest = history.get(history.size() - 1).rule();
             for (int i = history.size() - 2; i >= 0; i--) {
@@ -248,9 +296,8 @@ final class RulesApplyCommand implements Callable<Integer> {
                                 : ", not before " + Quantity.stamp(revision.effectiveFromMillis() * 1_000_000)));
             }
             terminal.line("The job says from when it holds. A request that runs keeps the version it began with.");
-            terminal.line("What is in force:  tokenstair rules list --running --archive "
+            terminal.line("What is in force, and what was refused:  tokenstair rules list --running --archive "
                     + (directory == null ? "DIR" : Terminal.safe(directory.toString())));
-            terminal.line("What was refused:  the table rejected of that archive");
         });
     }
 

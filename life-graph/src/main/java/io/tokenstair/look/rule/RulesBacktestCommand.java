@@ -21,6 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -65,6 +66,10 @@ final class RulesBacktestCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (shown < 0) {
+            throw new ParameterException(
+                    spec.commandLine(), "Cannot show " + shown + " findings of each sort: give --show 0 or more");
+        }
         RuleSet rules = RuleSet.of(List.of(file));
         rules.tellRefused(spec.commandLine().getErr());
         if (rules.exitCode() != 0) {
@@ -118,11 +123,11 @@ final class RulesBacktestCommand implements Callable<Integer> {
             terminal.line();
             terminal.line(label(terminal, change));
             for (Backtest.Difference difference :
-                    differences.subList(0, Math.min(Math.max(shown, 0), differences.size()))) {
+                    differences.subList(0, Math.min(shown, differences.size()))) {
                 write(terminal, candidate, difference);
             }
-            if (differences.size() > Math.max(shown, 0)) {
-                terminal.line("  and " + (differences.size() - Math.max(shown, 0)) + " more");
+            if (differences.size() > shown) {
+                terminal.line("  and " + (differences.size() - shown) + " more");
             }
         }
     }

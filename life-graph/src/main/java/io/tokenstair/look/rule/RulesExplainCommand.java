@@ -29,6 +29,9 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         footer = {
             "",
+            "Of the funnel: expired ran out of within, broken was ended by another milestone, cut is what caps cut,",
+            "failed are conditions that could not be evaluated: a division by zero, a number beyond 64 bits.",
+            "",
             "Exit codes: 0 done; 2 wrong usage or unreadable input.",
             "",
             "Example:",
@@ -169,15 +172,20 @@ final class RulesExplainCommand implements Callable<Integer> {
                     Terminal.left("rule", ruleWidth) + Terminal.right("version", NUMBER_WIDTH)
                             + Terminal.right("found", NUMBER_WIDTH) + Terminal.right("expired", NUMBER_WIDTH)
                             + Terminal.right("broken", NUMBER_WIDTH) + Terminal.right("cut", NUMBER_WIDTH)
+                            + Terminal.right("failed", NUMBER_WIDTH)
                             + "  matches that reached each stage"));
             for (RuleFunnel funnel : funnels) {
                 String cut = Terminal.right(Quantity.count(funnel.cut()), NUMBER_WIDTH);
+                Long failed = funnel.failed();
+                String notEvaluated =
+                        Terminal.right(failed == null ? "unknown" : Quantity.count(failed), NUMBER_WIDTH);
                 terminal.line(Terminal.left(funnel.ruleId(), ruleWidth)
                         + Terminal.right(Integer.toString(funnel.ruleRevision()), NUMBER_WIDTH)
                         + Terminal.right(Quantity.count(funnel.matched()), NUMBER_WIDTH)
                         + Terminal.right(Quantity.count(funnel.expired()), NUMBER_WIDTH)
                         + Terminal.right(Quantity.count(funnel.broken()), NUMBER_WIDTH)
                         + (funnel.cut() == 0 ? cut : terminal.styled(Terminal.Style.RED, cut))
+                        + (failed == null || failed == 0 ? notEvaluated : terminal.styled(Terminal.Style.RED, notEvaluated))
                         + "  " + FunnelForm.stages(funnel));
             }
         });

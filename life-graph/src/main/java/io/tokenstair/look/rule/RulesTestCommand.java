@@ -58,6 +58,7 @@ final class RulesTestCommand implements Callable<Integer> {
     public Integer call() {
         RuleSet rules = RuleSet.of(files);
         rules.tellRefused(spec.commandLine().getErr());
+        rules.requireOneFilePerId();
         List<ExampleRun> runs = rules.rules().stream()
                 .flatMap(rule -> ExampleRun.all(rule).stream())
                 .toList();

@@ -1,6 +1,7 @@
 package io.tokenstair.look.rule;
 
 import io.tokenstair.look.CommandOutput;
+import io.tokenstair.look.archive.RefusedRevision;
 import io.tokenstair.look.archive.RuleQueries;
 import io.tokenstair.look.archive.UnusableInputException;
 import io.tokenstair.look.json.JsonWriter;
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The rules that a job has in force, from when, and what became of their matches, as its archive says. */
 final class RunningRules {
+    private static final int SHOWN_REFUSED = 10;
+
     private final CommandOutput output;
 
     RunningRules(CommandOutput output) {
@@ -45,15 +48,18 @@ final class RunningRules {
                     .filter(revision -> revision.rule() != null)
                     .forEach(shown::add);
             List<RuleFunnel> funnels = RuleFunnel.archived(queries, rules);
+            List<RefusedRevision> refused = queries.refused(SHOWN_REFUSED);
+            long more = queries.refusedCount() - refused.size();
             if (asJson) {
-                json(shown, funnels);
+                json(shown, funnels, refused);
             } else {
-                text(shown, funnels);
+                text(shown, funnels, refused, more);
             }
         }
     }
 
-    private void json(List<ArchivedRules.Revision> shown, List<RuleFunnel> funnels) {
+    private void json(
+            List<ArchivedRules.Revision> shown, List<RuleFunnel> funnels, List<RefusedRevision> refused) {
         output.bytes(out -> {
             try (JsonWriter json = new JsonWriter(out, false)) {
                 for (ArchivedRules.Revision revision : shown) {
@@ -69,17 +75,36 @@ final class RunningRules {
                     json.endObject();
                     json.endLine();
                 }
+                for (RefusedRevision each : refused) {
+                    json.beginObject();
+                    json.text("refused", each.reason());
+                    json.text("source", each.source());
+                    json.text("excerpt", each.excerpt());
+                    json.endObject();
+                    json.endLine();
+                }
             }
         });
     }
 
-    private void text(List<ArchivedRules.Revision> shown, List<RuleFunnel> funnels) {
+    private void text(
+            List<ArchivedRules.Revision> shown,
+            List<RuleFunnel> funnels,
+            List<RefusedRevision> refused,
+            long more) {
         output.text(terminal -> {
             RuleColumns columns = RuleColumns.of(shown.stream()
                     .map(revision -> Objects.requireNonNull(revision.rule()))
                     .toList());
             for (ArchivedRules.Revision revision : shown) {
                 line(terminal, columns, revision, funnels);
+            }
+            for (RefusedRevision each : refused) {
+                terminal.line(terminal.styled(Terminal.Style.RED, "refused") + "  "
+                        + Terminal.safe(each.source() + ": " + each.reason()));
+            }
+            if (more > 0) {
+                terminal.line(Quantity.count(more) + " more refused before: table rejected of the archive");
             }
         });
     }
@@ -92,13 +117,22 @@ final class RunningRules {
                 ? "from the beginning"
                 : "from " + Quantity.stamp(Math.multiplyExact(revision.effectiveMillis(), 1_000_000L));
         RuleFunnel funnel = funnel(funnels, rule);
-        String counts = funnel == null
-                ? "nothing looked at yet"
-                : "found " + Quantity.count(funnel.matched())
-                        + (funnel.cut() == 0
-                                ? ""
-                                : ", " + terminal.styled(Terminal.Style.RED, "cut " + Quantity.count(funnel.cut())));
+        String counts = funnel == null ? "nothing looked at yet" : counts(terminal, funnel);
         terminal.line(columns.columns(terminal, rule) + "  " + Terminal.left(from, 29) + "  " + counts);
+    }
+
+    private static String counts(Terminal terminal, RuleFunnel funnel) {
+        Long failed = funnel.failed();
+        return "found " + Quantity.count(funnel.matched())
+                + (funnel.open() == 0 ? "" : ", open " + Quantity.count(funnel.open()))
+                + (funnel.cut() == 0
+                        ? ""
+                        : ", " + terminal.styled(Terminal.Style.RED, "cut " + Quantity.count(funnel.cut())))
+                + (failed == null || failed == 0
+                        ? ""
+                        : ", "
+                                + terminal.styled(
+                                        Terminal.Style.RED, "not evaluated " + Quantity.count(failed)));
     }
 
     private static @Nullable RuleFunnel funnel(List<RuleFunnel> funnels, BoundRule rule) {

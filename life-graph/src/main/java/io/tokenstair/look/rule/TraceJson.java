@@ -44,6 +44,7 @@ final class TraceJson {
                 ConditionFailure failure = miss.failure();
                 if (failure != null) {
                     json.text("condition", failure.text());
+                    json.text("error", failure.error());
                     json.beginObject("values");
                     for (ConditionFailure.Value value : failure.values()) {
                         json.text(value.name(), value.shown());

@@ -136,7 +136,10 @@ final class TraceText {
             return "the condition does not hold";
         }
         String values = failure.valuesText();
-        return (failure.missesValue() ? "cannot be decided: " : "does not hold: ")
+        String error = failure.error();
+        return (error != null
+                        ? "cannot be evaluated, " + error + ": "
+                        : failure.missesValue() ? "cannot be decided: " : "does not hold: ")
                 + failure.text()
                 + (values.isEmpty() ? "" : " (" + values + ")");
     }

@@ -109,6 +109,47 @@ class RulesApplyTest {
     }
 
     @Test
+    void aRuleThatNobodyKnowsIsNotRetiredWhereThatIsKnown() throws Exception {
+        Path archive = Files.createDirectory(folder.resolve("archive"));
+        SampleRules.write(archive);
+        SampleRules.revisions(archive, List.of(SampleRules.revision(0, 1, SampleRules.text(1, "500ms"), 0)));
+        assertRefused(
+                RulesRun.of("apply", "--retire", "slow-retrun", "--archive", archive, "--to", log()),
+                "Cannot retire rule slow-retrun: it was never in force in " + archive
+                        + ". Did you mean slow-return? List those that are with: tokenstair rules list --running");
+        assertRefused(
+                RulesRun.of("apply", "--roll-back", "slow-retrun", "--archive", archive, "--to", log()),
+                ". Did you mean slow-return? List");
+        SampleRules.revisions(
+                archive,
+                List.of(
+                        SampleRules.revision(0, 1, SampleRules.text(1, "500ms"), 0),
+                        SampleRules.revision(1, 1, null, 5)));
+        assertRefused(
+                RulesRun.of("apply", "--retire", "slow-return", "--archive", archive, "--to", log()),
+                "Cannot retire rule slow-return: it is retired already in " + archive);
+        assertThat(log()).doesNotExist();
+    }
+
+    @Test
+    void withoutAnArchiveARuleThatNobodySentIsWarnedOf() throws Exception {
+        Path file = Files.writeString(folder.resolve("a.yaml"), SampleRules.text(3, "500ms"));
+        assertThat(RulesRun.of("apply", file, "--to", log()).exitCode()).isZero();
+
+        assertThat(RulesRun.of("apply", "--retire", "slow-return", "--to", log()).err())
+                .isEmpty();
+        assertThat(RulesRun.of("apply", "--retire", "preemption-storm-begins", "--to", log())
+                        .err())
+                .isEmpty();
+        RulesRun unknown = RulesRun.of("apply", "--retire", "slow-retrun", "--to", log());
+        assertThat(unknown.exitCode()).isZero();
+        assertThat(unknown.err())
+                .isEqualTo("warning: rule slow-retrun is not built in, and was never sent to " + log()
+                        + ". Did you mean slow-return? A job that does not know it refuses this. To check it first, give"
+                        + " --archive DIR\n");
+    }
+
+    @Test
     void aVersionThatWasRetiredIsBroughtBack() throws Exception {
         Path archive = Files.createDirectory(folder.resolve("archive"));
         SampleRules.write(archive);

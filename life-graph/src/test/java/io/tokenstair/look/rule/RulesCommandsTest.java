@@ -66,6 +66,21 @@ class RulesCommandsTest {
     }
 
     @Test
+    void twoFilesOfOneIdAreNotTried() throws IOException {
+        Path one = rule("a.yaml", "500ms");
+        Path two = rule("b.yaml", "10ms");
+
+        for (String format : List.of("text", "json")) {
+            RulesRun run = RulesRun.of("test", "--format", format, folder);
+            assertThat(run.exitCode()).isEqualTo(2);
+            assertThat(run.out()).isEmpty();
+            assertThat(run.err())
+                    .isEqualTo("Cannot use two rules of one id: slow-return is in " + one + " and in " + two
+                            + ". Give one of them another id, or name one file\n");
+        }
+    }
+
+    @Test
     void anExampleThatFailsIsToldWithTheConditionThatFailed() throws IOException {
         RulesRun run = RulesRun.of("test", rule("a.yaml", "900ms"));
 

@@ -3,9 +3,13 @@ package io.tokenstair.look.rule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.archive.result.RuleMinute;
+import io.tokenstair.look.archive.ResultTableFixture;
+import io.tokenstair.look.archive.RefusedRevision;
+import io.tokenstair.archive.TableSchema;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -105,8 +109,8 @@ class RulesOverArchiveTest {
         RulesRun run = RulesRun.of("explain", "--archive", archive);
 
         assertThat(run.out()).isEqualTo("""
-                rule         version    found  expired   broken      cut  matches that reached each stage
-                slow-return        1        1        0        0        0  preempted 3 > back 1
+                rule         version    found  expired   broken      cut   failed  matches that reached each stage
+                slow-return        1        1        0        0        0        0  preempted 3 > back 1
                 """);
     }
 
@@ -116,15 +120,15 @@ class RulesOverArchiveTest {
         SampleRules.activity(
                 archive,
                 List.of(
-                        new RuleMinute("slow-return", 1, 60_000L, 5, 2, List.of(3L, 1L), 1, 1, 0, 0, 0, 0, 0),
-                        new RuleMinute("slow-return", 1, 120_000L, 9, 2, List.of(4L), 0, 2, 0, 4, 1, 2, 1)));
+                        new RuleMinute("slow-return", 1, 60_000L, 5, 2, List.of(3L, 1L), 1, 1, 0, 0, 0, 0, 0, 2L),
+                        new RuleMinute("slow-return", 1, 120_000L, 9, 2, List.of(4L), 0, 2, 0, 4, 1, 2, 1, 3L)));
 
         RulesRun run = RulesRun.of("explain", "--archive", archive, "--format", "json");
 
         assertThat(run.out())
                 .isEqualTo("{\"rule\":\"slow-return\",\"ruleRevision\":1,\"milestones\":14,"
                         + "\"stages\":[{\"stage\":\"preempted\",\"reached\":7},{\"stage\":\"back\",\"reached\":1}],"
-                        + "\"begun\":7,\"found\":1,\"expired\":3,\"broken\":1,\"cut\":7}\n");
+                        + "\"begun\":7,\"found\":1,\"expired\":3,\"broken\":1,\"cut\":7,\"open\":0,\"failedEvaluations\":5}\n");
     }
 
     @Test
@@ -132,19 +136,61 @@ class RulesOverArchiveTest {
         revised();
         SampleRules.activity(
                 archive,
-                List.of(new RuleMinute("slow-return", 1, 60_000L, 5, 2, List.of(3L, 1L), 1, 1, 0, 4, 0, 0, 0)));
+                List.of(new RuleMinute("slow-return", 1, 60_000L, 5, 2, List.of(3L, 1L), 1, 1, 0, 4, 0, 0, 0, 6L)));
 
         RulesRun run = RulesRun.of("list", "--running", "--archive", archive);
 
         assertThat(run.exitCode()).as(run.err()).isZero();
         assertThat(run.out()).isEqualTo("""
-                slow-return    1  request  PREEMPTION  warning   from the beginning             found 1, cut 4
+                slow-return    1  request  PREEMPTION  warning   from the beginning             found 1, open 1, cut 4, not evaluated 6
                 slow-return    2  request  PREEMPTION  warning   from 2026-11-29 10:06:40.000Z  nothing looked at yet
                 """);
         assertThat(RulesRun.of("list", "--running", "--archive", archive, "--format", "json")
                         .lines()
                         .get(0))
                 .contains("\"effectiveMillis\":0,\"source\":\"slow-return.yaml\",\"begun\":3,\"found\":1");
+    }
+
+    @Test
+    void whatTheJobRefusedIsListedWithItsReason() {
+        revised();
+        List<RefusedRevision> refused = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            refused.add(new RefusedRevision(
+                    "rules/partition-0000", i, "r.yaml", "record " + i + ": there is no rule slow-returm\u001b[2J", null));
+        }
+        refused.add(new RefusedRevision("decode/partition-0000", 99, "partition-0000", "no revision at all", null));
+        ResultTableFixture.write(
+                archive, TableSchema.of("rejected", RefusedRevision.class), SampleRules.START_MILLIS, refused);
+
+        RulesRun run = RulesRun.of("list", "--running", "--archive", archive);
+
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.lines()).hasSize(2 + 10 + 1);
+        assertThat(run.lines().get(11))
+                .startsWith("refused  r.yaml: record 11: there is no rule slow-returm")
+                .doesNotContain("\u001b");
+        assertThat(run.out()).endsWith("2 more refused before: table rejected of the archive\n").doesNotContain("at all");
+        assertThat(RulesRun.of("list", "--running", "--archive", archive, "--format", "json")
+                        .out())
+                .contains("{\"refused\":\"record 11: there is no rule slow-returm");
+    }
+
+    @Test
+    void aConditionThatCannotBeEvaluatedIsExplained() throws IOException {
+        SampleRules.revisions(
+                archive,
+                List.of(SampleRules.revision(
+                        0, 1, SampleRules.text(1, "1ms && stepId / lifetime > 3"), 0)));
+
+        assertThat(RulesRun.of("explain", "--archive", archive, "--request", "chat-1")
+                        .out())
+                .contains("cannot be evaluated, division by zero: stepId / lifetime > 3 (stepId = 46, lifetime = 0)");
+        assertThat(RulesRun.of("explain", "--archive", archive, "--request", "chat-1", "--format", "json")
+                        .out())
+                .contains("\"error\":\"division by zero\"");
+        assertThat(RulesRun.of("explain", "--archive", archive).lines().get(1))
+                .containsPattern("slow-return +1 +0 +0 +0 +0 +2 ");
     }
 
     @Test
@@ -226,6 +272,9 @@ class RulesOverArchiveTest {
         assertRefused(RulesRun.of("explain", "--archive", folder.resolve("no")), "Cannot open archive");
         assertRefused(
                 RulesRun.of("backtest", folder.resolve("no.yaml"), "--archive", archive), "there is no such file");
+        assertRefused(
+                RulesRun.of("backtest", folder.resolve("no.yaml"), "--archive", archive, "--show", "-1"),
+                "Cannot show -1 findings of each sort: give --show 0 or more");
     }
 
     private static void assertRefused(RulesRun run, String words) {

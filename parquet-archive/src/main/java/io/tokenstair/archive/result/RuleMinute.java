@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param droppedCount matches that had begun when their revision was replaced, or their request forgotten
  * @param givenUpCount matches given up because a milestone asked for more conditions than the caps allow
  * @param cutWaysCount ways of matches not followed because too many were open
+ * @param failedEvaluationsCount conditions evaluated that could not be computed: a division by zero, a number beyond 64 bits; absent in
+ *     archives of older versions
  */
 public record RuleMinute(
         @Field(1) String ruleId,
@@ -34,4 +36,5 @@ public record RuleMinute(
         @Field(10) long cutCount,
         @Field(11) long droppedCount,
         @Field(12) long givenUpCount,
-        @Field(13) long cutWaysCount) {}
+        @Field(13) long cutWaysCount,
+        @Field(14) @Nullable Long failedEvaluationsCount) {}

@@ -109,6 +109,9 @@ public final class EventCodec {
      * @throws WireException when they are no log record
      */
     public static LogRecord parse(byte[] bytes) throws WireException {
+        if (bytes.length == 0) {
+            throw new WireException("no bytes: the log is damaged here, or an empty record was sent", null);
+        }
         try {
             return LogRecord.parseFrom(bytes);
         } catch (InvalidProtocolBufferException e) {
