@@ -1,5 +1,6 @@
 package io.tokenstair.rule;
 
+import io.tokenstair.cause.Cause;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.milestone.MilestoneKind;
 import io.tokenstair.rule.bound.BoundRule;
@@ -19,6 +20,7 @@ public final class RandomRules {
     private static final MilestoneKind[] KINDS = {
         MilestoneKind.PREEMPTED, MilestoneKind.RECOMPUTED, MilestoneKind.TPOT_STEP_UP
     };
+    private static final @Nullable Cause[] CAUSES = {null, Cause.HOST_PAUSE, Cause.THERMAL_CLOCK, Cause.KV_PRESSURE};
     private static final long BEGIN_EPOCH_MILLIS = 1_700_000_000_000L;
 
     private RandomRules() {}
@@ -35,10 +37,15 @@ public final class RandomRules {
     }
 
     private static String rule(Random random, String id) {
-        boolean ofRequest = random.nextInt(4) == 0;
+        String key = switch (random.nextInt(8)) {
+            case 0, 1 -> "request";
+            case 2, 3 -> "device";
+            default -> "engine";
+        };
         StringBuilder text = new StringBuilder();
         text.append("id: ").append(id).append("\nversion: 1\ndescription: random\nseverity: info\n");
-        text.append(ofRequest ? "cause: PREEMPTION\nkey: request\n" : "cause: KV_PRESSURE\nkey: engine\n");
+        text.append("cause: ").append(key.equals("request") ? "PREEMPTION" : "KV_PRESSURE");
+        text.append("\nkey: ").append(key).append('\n');
         text.append("stages:\n");
         boolean plain = random.nextInt(4) == 0;
         int stages = 1 + random.nextInt(plain ? 4 : 5);
@@ -84,7 +91,13 @@ public final class RandomRules {
             text.append('\n');
             if (!text.substring(text.lastIndexOf("times: ")).equals("times: 1\n") && random.nextInt(3) == 0) {
                 text.append("    distinct: ")
-                        .append(random.nextBoolean() ? "contextTokens" : "gap")
+                        .append(
+                                switch (random.nextInt(4)) {
+                                    case 0 -> "cause";
+                                    case 1 -> "deviceId";
+                                    case 2 -> "contextTokens";
+                                    default -> "gap";
+                                })
                         .append('\n');
             }
         }
@@ -115,11 +128,14 @@ public final class RandomRules {
     }
 
     private static @Nullable String condition(Random random, List<String> earlier, boolean hasPrevious) {
-        String own = switch (random.nextInt(5)) {
+        String own = switch (random.nextInt(9)) {
             case 0 -> "contextTokens > " + random.nextInt(4);
             case 1 -> "gap > " + random.nextInt(4) + "ms";
             case 2 -> "!(gap == 2ms)";
             case 3 -> "has(gap) || contextTokens != 1";
+            case 4 -> "cause == 'HOST_PAUSE'";
+            case 5 -> "cause in ['HOST_PAUSE', 'THERMAL_CLOCK'] || !has(deviceId)";
+            case 6 -> "cause != 'KV_PRESSURE' && (has(gap) || contextTokens > 1)";
             default -> null;
         };
         if (!hasPrevious || random.nextBoolean()) {
@@ -127,11 +143,14 @@ public final class RandomRules {
         }
         String before =
                 earlier.isEmpty() || random.nextInt(3) == 0 ? "previous" : earlier.get(random.nextInt(earlier.size()));
-        String joined = switch (random.nextInt(5)) {
+        String joined = switch (random.nextInt(8)) {
             case 0 -> "requestId == " + before + ".requestId";
             case 1 -> "requestId != " + before + ".requestId || gap > " + before + ".gap";
             case 2 -> "engineTime - " + before + ".engineTime < " + (1 + random.nextInt(9)) + "ms";
             case 3 -> "!has(" + before + ".contextTokens) || contextTokens != " + before + ".contextTokens";
+            case 4 -> "cause == " + before + ".cause";
+            case 5 -> "deviceId != " + before + ".deviceId || !has(" + before + ".cause)";
+            case 6 -> "contextTokens / " + before + ".contextTokens >= 1";
             default -> "contextTokens >= " + before + ".contextTokens";
         };
         return own == null ? joined : "(" + own + ") && (" + joined + ")";
@@ -182,6 +201,14 @@ public final class RandomRules {
                 null,
                 null,
                 null,
-                List.of("c/1/" + number));
+                List.of("c/1/" + number),
+                CAUSES[random.nextInt(CAUSES.length)],
+                null,
+                null,
+                random.nextInt(5) == 0 ? null : engineId + "-gpu" + random.nextInt(2),
+                null,
+                null,
+                null,
+                null);
     }
 }

@@ -51,8 +51,9 @@ class DamagedRulesLogIT {
     Path folder;
 
     private static byte[] rule(int number) {
-        String text = "id: ends-" + number + "\nversion: 1\ndescription: d\nseverity: info\ncause: PREEMPTION\nkey: request"
-                + "\nstages:\n  - name: end\n    kind: FINISHED\nwithin: 1s\nfinding: Request {end.requestId} ended.\n";
+        String text =
+                "id: ends-" + number + "\nversion: 1\ndescription: d\nseverity: info\ncause: PREEMPTION\nkey: request"
+                        + "\nstages:\n  - name: end\n    kind: FINISHED\nwithin: 1s\nfinding: Request {end.requestId} ended.\n";
         return EventCodec.encode(new LoggedEvent(
                 new EventHeader("rules-apply", 1, number, "none", null, null),
                 new RuleRevised("ends-" + number, 1, RuleRevised.SET, text, null, null, null, "r.yaml")));

@@ -64,9 +64,7 @@ public record BoundStage(
      * @param evaluations told of each condition that is evaluated
      */
     public boolean takes(Milestone candidate, Taken taken, Evaluations evaluations) {
-        return names(candidate.milestoneKind())
-                && differs(candidate, taken)
-                && anyHolds(candidate, taken, evaluations);
+        return names(candidate.milestoneKind()) && differs(candidate, taken) && anyHolds(candidate, taken, evaluations);
     }
 
     /** Is told of conditions that are evaluated. */

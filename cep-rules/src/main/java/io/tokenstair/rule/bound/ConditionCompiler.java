@@ -41,13 +41,14 @@ final class ConditionCompiler {
     private static final int MAX_CODE_POINTS = 8 * 1024;
     private static final int MAX_NODES = 1024;
     private static final int MAX_PATTERN_LENGTH = 256;
+    private static final int MAX_PATTERN_STEPS = 4096;
 
     /** Bounds of what a condition costs; without comprehensions the cost of one is in proportion to its size and its texts. */
     private static final CelOptions OPTIONS = CelOptions.current()
             .maxExpressionCodePointSize(MAX_CODE_POINTS)
             .maxParseRecursionDepth(32)
             .maxParseExpressionNodeCount(MAX_NODES)
-            .maxRegexProgramSize(4096)
+            .maxRegexProgramSize(MAX_PATTERN_STEPS)
             .build();
 
     private static final CelRuntime RUNTIME = CelRuntimeFactory.plannerRuntimeBuilder()
@@ -355,6 +356,12 @@ final class ConditionCompiler {
                         pattern,
                         "Cannot use a pattern of " + text.length() + " characters: at most " + MAX_PATTERN_LENGTH
                                 + " are allowed");
+            }
+            if (PatternSize.of(text) > MAX_PATTERN_STEPS) {
+                throw error(
+                        pattern,
+                        "Cannot use a pattern of more than " + MAX_PATTERN_STEPS
+                                + " steps with its repetitions written out: repeat less");
             }
             try {
                 MATCHES.eval(Map.of("pattern", text));

@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
  * @param error why it cannot be computed though no value is absent: {@code division by zero}; absent where it can
  */
 public record ConditionFailure(
-        String text, List<Value> values, int heldCount, @Nullable String error) {
+        String text,
+        List<Value> values,
+        int heldCount,
+        @Nullable String error) {
     /**
      * A field and its value.
      *

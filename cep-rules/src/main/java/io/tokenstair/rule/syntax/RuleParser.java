@@ -75,7 +75,7 @@ public final class RuleParser {
      */
     public static RuleSyntax parse(String file, byte[] utf8) {
         if (utf8.length > MAX_BYTES) {
-            throw tooBig(file, utf8.length);
+            throw tooBig(file);
         }
         try {
             String text = StandardCharsets.UTF_8
@@ -97,15 +97,15 @@ public final class RuleParser {
      */
     public static RuleSyntax parse(String file, String text) {
         if (text.length() > MAX_BYTES || text.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
-            throw tooBig(file, text.length());
+            throw tooBig(file);
         }
         SourceText source = new SourceText(file, text.startsWith("\uFEFF") ? text.substring(1) : text);
         return new RuleParser(source).rule(YamlReader.read(source));
     }
 
-    private static RuleException tooBig(String file, int size) {
+    private static RuleException tooBig(String file) {
         return new RuleException(
-                file, 1, 1, "Cannot read a rule of " + size + " bytes: at most " + MAX_BYTES + " are allowed", "");
+                file, 1, 1, "Cannot read a rule of more than " + MAX_BYTES + " bytes: no more are allowed", "");
     }
 
     private RuleSyntax rule(YamlNode root) {

@@ -52,7 +52,9 @@ class RuleCapsTest {
         activity.failedEvaluationsCount = 0;
         give(later, MilestoneKind.PREEMPTED, 25);
         give(later, MilestoneKind.FINISHED, 1);
-        assertThat(activity.failedEvaluationsCount).as("what the cap lets be asked").isEqualTo(10);
+        assertThat(activity.failedEvaluationsCount)
+                .as("what the cap lets be asked")
+                .isEqualTo(10);
     }
 
     @Test

@@ -24,13 +24,21 @@ public class RequestTimes {
     private static final String PER_TOKEN = "vllm:request_time_per_output_token_seconds";
     /** The names that metrics have, and those that an engine's request span has. */
     private static final Map<String, String> NAMES = Map.of(
-            QUEUE, QUEUE,
-            PREFILL, PREFILL,
-            DECODE, DECODE,
-            PER_TOKEN, PER_TOKEN,
-            "gen_ai.latency.time_in_queue", QUEUE,
-            "gen_ai.latency.time_in_model_prefill", PREFILL,
-            "gen_ai.server.time_per_output_token", PER_TOKEN);
+            QUEUE,
+            QUEUE,
+            PREFILL,
+            PREFILL,
+            DECODE,
+            DECODE,
+            PER_TOKEN,
+            PER_TOKEN,
+            "gen_ai.latency.time_in_queue",
+            QUEUE,
+            "gen_ai.latency.time_in_model_prefill",
+            PREFILL,
+            "gen_ai.server.time_per_output_token",
+            PER_TOKEN);
+
     private static final int HALF = 5_000;
     private static final int MOST = 9_900;
 

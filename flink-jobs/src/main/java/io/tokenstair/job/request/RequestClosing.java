@@ -99,7 +99,8 @@ final class RequestClosing {
                 ? Long.valueOf(sequence.gapSumNanos / sequence.gapCount)
                 : stated ? said(lifetime, stream -> stream.statedMeanGapNanos) : null;
         Long usage = said(lifetime, stream -> stream.usageTokens);
-        // Neither a chunk nor a step was recorded of an answer that came: its tokens are those that its observer counted.
+        // Neither a chunk nor a step was recorded of an answer that came: its tokens are those that its observer
+        // counted.
         boolean counted = stated && usage != null && ttft != null && !failed;
         Long recomputed =
                 !sequence.discardedKnown ? null : Long.valueOf(sequence.discardedTokens - sequence.resumedCachedTokens);

@@ -86,7 +86,10 @@ class SampleWatchTest {
         }
         watch.finish("vllm", remarks::add);
         assertThat(remarks).extracting(Remark::topic).containsExactly("request-times");
-        assertThat(remarks.get(0).narrative()).contains("100").contains("1000.0 ms").contains("20.0 ms");
+        assertThat(remarks.get(0).narrative())
+                .contains("100")
+                .contains("1000.0 ms")
+                .contains("20.0 ms");
     }
 
     @Test

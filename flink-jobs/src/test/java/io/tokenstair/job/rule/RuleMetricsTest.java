@@ -61,7 +61,9 @@ class RuleMetricsTest {
         metrics.count(part("one", 1, 9, 2));
         metrics.count(part("two", 1, 3, 3));
         List<OpenMatches> saved = new ArrayList<>(metrics.open());
-        assertThat(saved).singleElement().satisfies(open -> assertThat(open.count).isEqualTo(7));
+        assertThat(saved)
+                .singleElement()
+                .satisfies(open -> assertThat(open.count).isEqualTo(7));
         saved.addAll(metrics.open());
 
         MetricListener later = new MetricListener();

@@ -108,8 +108,7 @@ public final class RuleQueries implements AutoCloseable {
         return archive.all(
                         "select count(*) from (select distinct r.collector_id, r.sequence from rejected r"
                                 + " where r.collector_id like 'rules/%')",
-                        List.of(),
-                        row -> row.getLong(1))
+                        List.of(), row -> row.getLong(1))
                 .get(0);
     }
 

@@ -195,7 +195,9 @@ final class RulesApplyCommand implements Callable<Integer> {
         if (!known.contains(ruleId)) {
             PrintWriter errors = spec.commandLine().getErr();
             errors.println("warning: rule " + Terminal.safe(ruleId) + " is not built in, and "
-                    + (RuleLog.isFolder(log) ? "was never sent to " + Terminal.safe(log) : "what is in the topic is not read")
+                    + (RuleLog.isFolder(log)
+                            ? "was never sent to " + Terminal.safe(log)
+                            : "what is in the topic is not read")
                     + nearest(ruleId, known)
                     + " A job that does not know it refuses this. To check it first, give --archive DIR");
             errors.flush();

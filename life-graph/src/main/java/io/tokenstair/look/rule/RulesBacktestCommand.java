@@ -122,8 +122,7 @@ final class RulesBacktestCommand implements Callable<Integer> {
             }
             terminal.line();
             terminal.line(label(terminal, change));
-            for (Backtest.Difference difference :
-                    differences.subList(0, Math.min(shown, differences.size()))) {
+            for (Backtest.Difference difference : differences.subList(0, Math.min(shown, differences.size()))) {
                 write(terminal, candidate, difference);
             }
             if (differences.size() > shown) {

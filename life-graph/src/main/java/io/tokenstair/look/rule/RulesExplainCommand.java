@@ -177,15 +177,16 @@ final class RulesExplainCommand implements Callable<Integer> {
             for (RuleFunnel funnel : funnels) {
                 String cut = Terminal.right(Quantity.count(funnel.cut()), NUMBER_WIDTH);
                 Long failed = funnel.failed();
-                String notEvaluated =
-                        Terminal.right(failed == null ? "unknown" : Quantity.count(failed), NUMBER_WIDTH);
+                String notEvaluated = Terminal.right(failed == null ? "unknown" : Quantity.count(failed), NUMBER_WIDTH);
                 terminal.line(Terminal.left(funnel.ruleId(), ruleWidth)
                         + Terminal.right(Integer.toString(funnel.ruleRevision()), NUMBER_WIDTH)
                         + Terminal.right(Quantity.count(funnel.matched()), NUMBER_WIDTH)
                         + Terminal.right(Quantity.count(funnel.expired()), NUMBER_WIDTH)
                         + Terminal.right(Quantity.count(funnel.broken()), NUMBER_WIDTH)
                         + (funnel.cut() == 0 ? cut : terminal.styled(Terminal.Style.RED, cut))
-                        + (failed == null || failed == 0 ? notEvaluated : terminal.styled(Terminal.Style.RED, notEvaluated))
+                        + (failed == null || failed == 0
+                                ? notEvaluated
+                                : terminal.styled(Terminal.Style.RED, notEvaluated))
                         + "  " + FunnelForm.stages(funnel));
             }
         });

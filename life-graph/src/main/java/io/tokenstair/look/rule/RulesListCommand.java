@@ -36,7 +36,9 @@ final class RulesListCommand implements Callable<Integer> {
             description = "Rule files, or folders of them. Default: the built-in rules.")
     private List<Path> files = List.of();
 
-    @Option(names = "--running", description = "The rules a job has in force, from when, and what they found; then what it refused.")
+    @Option(
+            names = "--running",
+            description = "The rules a job has in force, from when, and what they found; then what it refused.")
     private boolean running;
 
     @Option(

@@ -58,8 +58,7 @@ final class RunningRules {
         }
     }
 
-    private void json(
-            List<ArchivedRules.Revision> shown, List<RuleFunnel> funnels, List<RefusedRevision> refused) {
+    private void json(List<ArchivedRules.Revision> shown, List<RuleFunnel> funnels, List<RefusedRevision> refused) {
         output.bytes(out -> {
             try (JsonWriter json = new JsonWriter(out, false)) {
                 for (ArchivedRules.Revision revision : shown) {
@@ -88,10 +87,7 @@ final class RunningRules {
     }
 
     private void text(
-            List<ArchivedRules.Revision> shown,
-            List<RuleFunnel> funnels,
-            List<RefusedRevision> refused,
-            long more) {
+            List<ArchivedRules.Revision> shown, List<RuleFunnel> funnels, List<RefusedRevision> refused, long more) {
         output.text(terminal -> {
             RuleColumns columns = RuleColumns.of(shown.stream()
                     .map(revision -> Objects.requireNonNull(revision.rule()))
@@ -130,9 +126,7 @@ final class RunningRules {
                         : ", " + terminal.styled(Terminal.Style.RED, "cut " + Quantity.count(funnel.cut())))
                 + (failed == null || failed == 0
                         ? ""
-                        : ", "
-                                + terminal.styled(
-                                        Terminal.Style.RED, "not evaluated " + Quantity.count(failed)));
+                        : ", " + terminal.styled(Terminal.Style.RED, "not evaluated " + Quantity.count(failed)));
     }
 
     private static @Nullable RuleFunnel funnel(List<RuleFunnel> funnels, BoundRule rule) {

@@ -136,7 +136,8 @@ class RulesApplyTest {
         Path file = Files.writeString(folder.resolve("a.yaml"), SampleRules.text(3, "500ms"));
         assertThat(RulesRun.of("apply", file, "--to", log()).exitCode()).isZero();
 
-        assertThat(RulesRun.of("apply", "--retire", "slow-return", "--to", log()).err())
+        assertThat(RulesRun.of("apply", "--retire", "slow-return", "--to", log())
+                        .err())
                 .isEmpty();
         assertThat(RulesRun.of("apply", "--retire", "preemption-storm-begins", "--to", log())
                         .err())

@@ -2,10 +2,10 @@ package io.tokenstair.look.rule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.tokenstair.archive.result.RuleMinute;
-import io.tokenstair.look.archive.ResultTableFixture;
-import io.tokenstair.look.archive.RefusedRevision;
 import io.tokenstair.archive.TableSchema;
+import io.tokenstair.archive.result.RuleMinute;
+import io.tokenstair.look.archive.RefusedRevision;
+import io.tokenstair.look.archive.ResultTableFixture;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -126,9 +126,10 @@ class RulesOverArchiveTest {
         RulesRun run = RulesRun.of("explain", "--archive", archive, "--format", "json");
 
         assertThat(run.out())
-                .isEqualTo("{\"rule\":\"slow-return\",\"ruleRevision\":1,\"milestones\":14,"
-                        + "\"stages\":[{\"stage\":\"preempted\",\"reached\":7},{\"stage\":\"back\",\"reached\":1}],"
-                        + "\"begun\":7,\"found\":1,\"expired\":3,\"broken\":1,\"cut\":7,\"open\":0,\"failedEvaluations\":5}\n");
+                .isEqualTo(
+                        "{\"rule\":\"slow-return\",\"ruleRevision\":1,\"milestones\":14,"
+                                + "\"stages\":[{\"stage\":\"preempted\",\"reached\":7},{\"stage\":\"back\",\"reached\":1}],"
+                                + "\"begun\":7,\"found\":1,\"expired\":3,\"broken\":1,\"cut\":7,\"open\":0,\"failedEvaluations\":5}\n");
     }
 
     @Test
@@ -157,7 +158,11 @@ class RulesOverArchiveTest {
         List<RefusedRevision> refused = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
             refused.add(new RefusedRevision(
-                    "rules/partition-0000", i, "r.yaml", "record " + i + ": there is no rule slow-returm\u001b[2J", null));
+                    "rules/partition-0000",
+                    i,
+                    "r.yaml",
+                    "record " + i + ": there is no rule slow-returm\u001b[2J",
+                    null));
         }
         refused.add(new RefusedRevision("decode/partition-0000", 99, "partition-0000", "no revision at all", null));
         ResultTableFixture.write(
@@ -170,7 +175,9 @@ class RulesOverArchiveTest {
         assertThat(run.lines().get(11))
                 .startsWith("refused  r.yaml: record 11: there is no rule slow-returm")
                 .doesNotContain("\u001b");
-        assertThat(run.out()).endsWith("2 more refused before: table rejected of the archive\n").doesNotContain("at all");
+        assertThat(run.out())
+                .endsWith("2 more refused before: table rejected of the archive\n")
+                .doesNotContain("at all");
         assertThat(RulesRun.of("list", "--running", "--archive", archive, "--format", "json")
                         .out())
                 .contains("{\"refused\":\"record 11: there is no rule slow-returm");
@@ -179,9 +186,7 @@ class RulesOverArchiveTest {
     @Test
     void aConditionThatCannotBeEvaluatedIsExplained() throws IOException {
         SampleRules.revisions(
-                archive,
-                List.of(SampleRules.revision(
-                        0, 1, SampleRules.text(1, "1ms && stepId / lifetime > 3"), 0)));
+                archive, List.of(SampleRules.revision(0, 1, SampleRules.text(1, "1ms && stepId / lifetime > 3"), 0)));
 
         assertThat(RulesRun.of("explain", "--archive", archive, "--request", "chat-1")
                         .out())
