@@ -52,8 +52,12 @@ final class StepReader {
             new AtomicReferenceArray<>((MOST_SHARED - LEAST_SHARED + 1) * (SHARED_ROWS + 1));
     private static final AtomicReferenceArray<long[]> SHARED_WAITS = new AtomicReferenceArray<>(2 * (SHARED_ROWS + 1));
 
+    private static final AtomicReferenceArray<byte[]> SHARED_DECODES = new AtomicReferenceArray<>(SHARED_ROWS + 1);
+
     /** A byte times this is that byte eight times. */
     private static final long EIGHT_TIMES = 0x0101010101010101L;
+
+    private static final long TOP_BITS = 0x8080808080808080L;
 
     private final byte[] bytes;
     private int at;
@@ -91,6 +95,9 @@ final class StepReader {
     private final List<String> announcedIds = new ArrayList<>(0);
     /** Columns of ints by their number; the one of phases stays empty, because its values are bytes. */
     private final int[][] columns = new int[COLUMNS - 1][];
+
+    /** Whether a value of a column of ints takes more than two bytes: only such a one can be below zero. */
+    private boolean wide;
 
     private byte[] phase = NO_BYTES;
     private long[] waitNanos = NO_LONGS;
@@ -235,15 +242,21 @@ final class StepReader {
             if (number != PHASE && columns[number].length != n) {
                 return null;
             }
-            for (int value : columns[number]) {
-                signs |= value;
+            if (wide) {
+                for (int value : columns[number]) {
+                    signs |= value;
+                }
             }
         }
-        for (byte code : phase) {
-            signs |= code - Phase.PREFILL.code() | Phase.RECOMPUTE.code() - code;
+        if (phase != sharedDecode(n)) {
+            for (byte code : phase) {
+                signs |= code - Phase.PREFILL.code() | Phase.RECOMPUTE.code() - code;
+            }
         }
-        for (long nanos : waitNanos) {
-            signs |= nanos;
+        if (n == 0 || n > SHARED_ROWS || waitNanos != sharedWaits(0, n)) {
+            for (long nanos : waitNanos) {
+                signs |= nanos;
+            }
         }
         if (signs < 0) {
             return null;
@@ -291,6 +304,20 @@ final class StepReader {
             Arrays.fill(known, value);
             // Whoever else makes it at once keeps the first: a column is told by its identity.
             return SHARED.compareAndSet(place, null, known) ? known : SHARED.get(place);
+        }
+        return known;
+    }
+
+    /** The column of so many decodes; none that is ever read where there are too many. */
+    private static byte[] sharedDecode(int rows) {
+        if (rows > SHARED_ROWS) {
+            return NO_BYTES;
+        }
+        byte[] known = SHARED_DECODES.get(rows);
+        if (known == null) {
+            known = new byte[rows];
+            Arrays.fill(known, (byte) Phase.DECODE.code());
+            return SHARED_DECODES.compareAndSet(rows, null, known) ? known : SHARED_DECODES.get(rows);
         }
         return known;
     }
@@ -368,7 +395,11 @@ final class StepReader {
     /** The numbers in a packed column: as many as it has bytes that end one. */
     private int ends(int from, int to) {
         int ends = 0;
-        for (int i = from; i < to; i++) {
+        int i = from;
+        for (; i + Long.BYTES <= to; i += Long.BYTES) {
+            ends += Long.bitCount(~(long) LONG.get(bytes, i) & TOP_BITS);
+        }
+        for (; i < to; i++) {
             ends += ~bytes[i] >>> 31;
         }
         return ends;
@@ -394,6 +425,13 @@ final class StepReader {
     /** A column of small codes: of one byte each, or they are none. */
     private byte[] codes(byte[] before, int end) {
         int length = length(end);
+        if (before.length == 0
+                && length > 0
+                && length <= SHARED_ROWS
+                && areAll((byte) Phase.DECODE.code(), at, at + length)) {
+            at += length;
+            return sharedDecode(length);
+        }
         byte[] values = Arrays.copyOf(before, before.length + length);
         System.arraycopy(bytes, at, values, before.length, length);
         at += length;
@@ -431,6 +469,7 @@ final class StepReader {
                 long value = varint(to);
                 if (!strange) {
                     values[filled++] = (int) value;
+                    wide = true;
                 }
             }
         }
