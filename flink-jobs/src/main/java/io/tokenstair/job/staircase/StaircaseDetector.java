@@ -27,6 +27,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StaircaseDetector {
     private static final int PROOF_VALUES = 64;
+    private static final int FADE_VALUES = 200;
+
+    /** Ticks around an onset in which KV events are near: of one, and of four values. */
+    private static final int NEAR_STEPS = 17;
+
+    private static final int NEAR_TOKENS = 5;
 
     /** For the steps of an engine: a tick per step, 128 of them remembered. */
     public static final StaircaseDetector FULL = new StaircaseDetector(Size.FULL);
@@ -76,12 +82,30 @@ public final class StaircaseDetector {
     private static final double MAX_CHANCE_OF_HITS = 0.001;
     private static final int MIN_BLOCKS = 4;
 
+    /**
+     * Comparisons are made without divisions where they are not close: closer than this, relative to what is compared, they are made as
+     * written. Rounding makes a billionth of this.
+     */
+    private static final double CLEARLY_BELOW = 1 - 1e-6;
+
     private final Size size;
     private final int ringMask;
+    private final boolean ofSteps;
 
     private StaircaseDetector(Size size) {
         this.size = size;
         this.ringMask = size.ring - 1;
+        this.ofSteps = size.valuesPerTick == 1;
+    }
+
+    /** A share that fades with a tick. Constants of either size, that it costs no division. */
+    private long faded(long value) {
+        return ofSteps ? value / FADE_VALUES : value / (FADE_VALUES / 4);
+    }
+
+    /** Whether a block of {@link Size#near} ticks ends with so many. */
+    private boolean endsBlock(int ticks) {
+        return ofSteps ? ticks % NEAR_STEPS == 0 : ticks % NEAR_TOKENS == 0;
     }
 
     /** How much a detector remembers, and how long it waits: the same spans in ticks of one or of four values. */
@@ -98,8 +122,6 @@ public final class StaircaseDetector {
         final int[] windows;
         /** How far apart ticks are that hang together no more. */
         final int apart;
-        /** Ticks over which the deviation fades. */
-        final int fade;
         /** Ticks that the deviation assumed at the start is worth. */
         final int prior;
         /** Least ticks before and after a change, for it to be raised. */
@@ -118,7 +140,7 @@ public final class StaircaseDetector {
         final int burst;
         /** How many ticks an onset may be off. */
         final int blur;
-        /** Ticks before and after an onset in which a KV event is near. */
+        /** Ticks before and after an onset in which a KV event is near; the onset's own is one more. */
         final int kvBefore;
 
         final int kvAfter;
@@ -131,7 +153,6 @@ public final class StaircaseDetector {
             proof = PROOF_VALUES / valuesPerTick;
             ring = 2 * proof;
             windows = doubling(Math.max(2, 4 / valuesPerTick), proof);
-            fade = 200 / valuesPerTick;
             prior = 16 / valuesPerTick;
             before = Math.max(3, 8 / valuesPerTick);
             after = Math.max(2, 3 / valuesPerTick);
@@ -156,7 +177,7 @@ public final class StaircaseDetector {
 
         /** Ticks around an onset in which KV events are near. */
         int near() {
-            return kvBefore + 1 + kvAfter;
+            return valuesPerTick == 1 ? NEAR_STEPS : NEAR_TOKENS;
         }
     }
 
@@ -239,7 +260,7 @@ public final class StaircaseDetector {
         state.kvCount += state.openKvCount;
         state.kvBlockCount += state.openKvCount;
         state.openKvCount = 0;
-        if ((state.tickCount + 1) % size.near() == 0) {
+        if (endsBlock(state.tickCount + 1)) {
             state.kvSquares += state.kvBlockCount * state.kvBlockCount;
             state.kvHits += state.kvBlockCount > 0 ? 1 : 0;
             state.kvBlockCount = 0;
@@ -252,11 +273,10 @@ public final class StaircaseDetector {
         state.levels[tick & ringMask] = level;
         updateDeviation(state, tick, level);
         double variance = variance(state);
-        double deviation = StrictMath.sqrt(variance);
         int count = tick - state.segmentStart;
         short limited = level;
-        if (count >= size.centre || state.changeCount > 0) {
-            limited = limit(level, (double) state.segment[2] / count, deviation);
+        if ((count >= size.centre || state.changeCount > 0) && !isWithin(level, state.segment[2], count, variance)) {
+            limited = limit(level, (double) state.segment[2] / count, StrictMath.sqrt(variance));
         }
         state.limitedLevels[tick & ringMask] = limited;
         add(state.total, tick, limited, 1);
@@ -264,10 +284,10 @@ public final class StaircaseDetector {
         count++;
         watchLoad(state, tick);
         if (state.changeCount == 0 && count == size.centre) {
-            recentre(state, deviation);
+            recentre(state, StrictMath.sqrt(variance));
         }
         if (state.pendingOnset < 0 && changed(state, count, variance)) {
-            beginSegment(state, onset(state, count), deviation);
+            beginSegment(state, onset(state, count), StrictMath.sqrt(variance));
         }
         if (state.unproven && state.tickCount - state.segmentStart >= size.proof) {
             prove(state, state.tickCount);
@@ -299,12 +319,22 @@ public final class StaircaseDetector {
         if (tick < size.apart) {
             return;
         }
-        long limit = (long) (DIFFERENCE_LIMIT * variance(state) * (1 << SQUARE_BITS));
-        state.differenceWeight += (1 << WEIGHT_BITS) - state.differenceWeight / size.fade;
-        state.difference1 +=
-                halfSquare(level - state.levels[tick - 1 & ringMask], limit) - state.difference1 / size.fade;
-        state.differenceApart += halfSquare(level - state.levels[tick - size.apart & ringMask], limit)
-                - state.differenceApart / size.fade;
+        long next = level - state.levels[tick - 1 & ringMask];
+        long apart = level - state.levels[tick - size.apart & ringMask];
+        long limit = isUsual(state, Math.max(next * next, apart * apart))
+                ? Long.MAX_VALUE
+                : (long) (DIFFERENCE_LIMIT * variance(state) * (1 << SQUARE_BITS));
+        state.differenceWeight += (1 << WEIGHT_BITS) - faded(state.differenceWeight);
+        state.difference1 += halfSquare(next, limit) - faded(state.difference1);
+        state.differenceApart += halfSquare(apart, limit) - faded(state.differenceApart);
+    }
+
+    /** Whether the square of a difference is clearly below its limit. */
+    private static boolean isUsual(StaircaseState state, long square) {
+        double limit = CLEARLY_BELOW * DIFFERENCE_LIMIT;
+        return square < limit * (MIN_DEVIATION * MIN_DEVIATION)
+                || (double) square * state.differenceWeight
+                        < limit * (state.differenceApart << WEIGHT_BITS - SQUARE_BITS);
     }
 
     private static long halfSquare(long difference, long limit) {
@@ -333,8 +363,15 @@ public final class StaircaseDetector {
         return (short) StrictMath.rint(Math.max(centre - reach, Math.min(centre + reach, level)));
     }
 
+    /** Whether a level is clearly within its limits around the mean of these levels: {@link #limit} would leave it as it is. */
+    private static boolean isWithin(int level, long sum, int count, double variance) {
+        double distance = (double) ((long) level * count - sum);
+        return distance * distance < CLEARLY_BELOW * (LIMIT_DEVIATIONS * LIMIT_DEVIATIONS) * variance * count * count;
+    }
+
     private boolean changed(StaircaseState state, int count, double variance) {
-        double bound = size.threshold * size.threshold * comparisonVariance(state, variance);
+        // Neighbours that hang together only raise the bound.
+        double least = CLEARLY_BELOW * size.threshold * size.threshold * variance;
         long windowSum = 0;
         int summed = 0;
         for (int window : size.windows) {
@@ -346,12 +383,19 @@ public final class StaircaseDetector {
                 summed++;
                 windowSum += state.limitedLevels[state.tickCount - summed & ringMask];
             }
-            double difference = (double) windowSum / window - (double) (state.segment[2] - windowSum) / before;
-            if (difference * difference * window * before / count > bound) {
+            double apart = (double) (windowSum * count - state.segment[2] * window);
+            if (apart * apart >= least * ((double) window * before) * count
+                    && isChange(state, windowSum, window, before, variance)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private boolean isChange(StaircaseState state, long windowSum, int window, int before, double variance) {
+        double bound = size.threshold * size.threshold * comparisonVariance(state, variance);
+        double difference = (double) windowSum / window - (double) (state.segment[2] - windowSum) / before;
+        return difference * difference * window * before / (window + before) > bound;
     }
 
     /** The tick that splits the current segment best. */
