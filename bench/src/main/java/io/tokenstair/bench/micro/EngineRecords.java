@@ -29,6 +29,9 @@ final class EngineRecords {
 
     private static final int SEQUENCES = 64;
 
+    /** Events that a timeline takes at a time, about as many as in the job. */
+    private static final int DRAINED = 24;
+
     private final byte[][] bytes;
     private final LoggedEvent[] events;
 
@@ -58,7 +61,10 @@ final class EngineRecords {
         state.engineId = "engine-0";
         EngineTimeline timeline = new EngineTimeline(state, output);
         for (int i = 0; i < events.length; i++) {
-            timeline.accept(events[i], bytes[i]);
+            timeline.take(events[i], bytes[i]);
+            if (i % DRAINED == 0) {
+                timeline.settle();
+            }
         }
         timeline.finish();
     }

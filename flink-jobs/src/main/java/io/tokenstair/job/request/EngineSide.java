@@ -27,6 +27,7 @@ final class EngineSide {
     private final Delivery delivery;
     private final TokenRows rows;
     private final Plain plain = new Plain();
+    private final TokenRow reading = new TokenRow();
     private @Nullable TokenBatch current;
 
     EngineSide(RequestMilestones milestones, Delivery delivery, TokenRows rows) {
@@ -173,7 +174,7 @@ final class EngineSide {
         sequence.residentNanosPerToken = batch.residentNanosPerToken;
         current = batch;
         boolean unseen = !lifetime.warmup && !Delivery.pairs(lifetime);
-        TokenRow row = new TokenRow();
+        TokenRow row = reading;
         int at = batch.rowsFrom;
         int runFrom = -1;
         for (int i = 0; i < batch.count; i++) {

@@ -21,6 +21,16 @@ public final class DurationCounter {
         total++;
     }
 
+    /** Counts so many durations that are not negative, all of them this one, in ns. */
+    void record(long nanos, int times) {
+        int bucket = LogBuckets.of(nanos);
+        if (counts[bucket] == 0) {
+            used[usedCount++] = bucket;
+        }
+        counts[bucket] += times;
+        total += times;
+    }
+
     /** Counts all durations of a histogram. */
     void add(DurationHistogram histogram) {
         int[] buckets = histogram.buckets;

@@ -59,6 +59,16 @@ public final class PaneCounter {
             }
         }
 
+        /** Whether a duration is none of the longest for sure, nor invalid. */
+        public boolean isUsual(long nanos) {
+            return nanos >= 0 && nanos < worstFloorNanos;
+        }
+
+        /** Counts so many of a duration that {@link #isUsual}. */
+        public void recordUsual(long nanos, int count) {
+            counter.record(nanos, count);
+        }
+
         private void worst(long nanos, String requestId, int tokenIndex) {
             maxNanos = Math.max(maxNanos, nanos);
             worst.add(new Worst(nanos, requestId, tokenIndex));

@@ -1,5 +1,6 @@
 package io.tokenstair.job.statistics;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,4 +17,23 @@ public record PaneKey(
         @Nullable String model,
         @Nullable String engineId,
         @Nullable Integer priority,
-        long paneStartMillis) {}
+        long paneStartMillis) {
+    /** Written out: keys are looked up for every step, and what records bring of their own is several times slower. */
+    @Override
+    public int hashCode() {
+        int hash = 31 * metric.ordinal() + Long.hashCode(paneStartMillis);
+        hash = 31 * hash + (engineId == null ? 0 : engineId.hashCode());
+        hash = 31 * hash + (model == null ? 0 : model.hashCode());
+        return 31 * hash + (priority == null ? 0 : priority);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof PaneKey that
+                && metric == that.metric
+                && paneStartMillis == that.paneStartMillis
+                && Objects.equals(engineId, that.engineId)
+                && Objects.equals(model, that.model)
+                && Objects.equals(priority, that.priority);
+    }
+}

@@ -319,17 +319,17 @@ public final class AnalyseSteps
                 Integer rank = rankOf(logged.event());
                 if (rank == null) {
                     for (EngineTimeline timeline : timelines.values()) {
-                        timeline.accept(logged, record.bytes);
+                        timeline.take(logged, record.bytes);
                     }
                 } else if (rank == 0) {
-                    first.accept(logged, record.bytes);
+                    first.take(logged, record.bytes);
                 } else {
                     EngineTimeline timeline = timelines.get(rank);
                     if (timeline == null) {
                         timeline = timeline(further(ranks, rank), context, out);
                         timelines.put(rank, timeline);
                     }
-                    timeline.accept(logged, record.bytes);
+                    timeline.take(logged, record.bytes);
                 }
             } catch (WireException e) {
                 // Nobody decoded it before: it is no event, and without an archive there is no row of rejected ones to
@@ -337,6 +337,7 @@ public final class AnalyseSteps
                 continue;
             }
         }
+        timelines.values().forEach(EngineTimeline::settle);
         buffer.records = later;
         counter.ship();
         keep(ranks);

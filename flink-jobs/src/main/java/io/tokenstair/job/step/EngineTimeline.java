@@ -115,6 +115,7 @@ public final class EngineTimeline {
     private int knownRows;
 
     private final FollowingRows followers = new FollowingRows();
+    private final HeldTokens held;
     private final boolean sharing;
     private final TokenRow row = new TokenRow();
 
@@ -175,6 +176,7 @@ public final class EngineTimeline {
         state.clocks = clocks;
         this.state = state;
         this.output = output;
+        this.held = new HeldTokens(state);
         this.judge = new TokenJudge(state);
         this.stairs = new EngineStairs(state, output, this::detected);
         this.findings = new EngineFindings(state.watch, state.engineId, output::finding, this::detected, this::toEpoch);
@@ -236,8 +238,19 @@ public final class EngineTimeline {
                 null));
     }
 
-    /** Takes the next event of the engine. */
+    /** Takes the next event of the engine. The state is complete afterwards. */
     public void accept(LoggedEvent logged, byte[] bytes) {
+        take(logged, bytes);
+        settle();
+    }
+
+    /** Completes the state, which it is not while events are taken. */
+    public void settle() {
+        held.settleAll();
+    }
+
+    /** Takes the next event of the engine, one of several: {@link #settle} must follow before anybody else looks at the state. */
+    public void take(LoggedEvent logged, byte[] bytes) {
         EventHeader header = logged.header();
         if (header.coarseEpochMillis() != null) {
             state.latestCoarseMillis = Math.max(state.latestCoarseMillis, header.coarseEpochMillis());
@@ -297,6 +310,7 @@ public final class EngineTimeline {
             flushBatchesBefore(completeToMillis);
             statistics.completeTo(completeToMillis);
         }
+        settle();
     }
 
     /** Ends the input: everything that waits is judged and shipped. */
@@ -374,6 +388,7 @@ public final class EngineTimeline {
         if (event instanceof StepCompleted step) {
             return step(header, step, place, millis);
         }
+        settle();
         if (event instanceof RequestQueued queued) {
             queued(header, queued);
         } else if (event instanceof RequestPreempted preempted) {
@@ -421,6 +436,7 @@ public final class EngineTimeline {
         }
         String space = header.collectorId() + '/' + header.collectorEpoch();
         if (!space.equals(state.handleSpace)) {
+            settle();
             flushBatchesBefore(Long.MAX_VALUE);
             state.handleSpace = space;
             knownRows = 0;
@@ -439,6 +455,9 @@ public final class EngineTimeline {
 
     private SequenceState announce(int handle, String engineRequestId, long nanos) {
         SequenceState sequence = state.sequences.get(handle);
+        if (sequence != null) {
+            held.settle(sequence);
+        }
         if (sequence == null || !sequence.name.engineRequestId.equals(engineRequestId)) {
             if (sequence != null) {
                 // The handle stands for another request now: what the one before has made is said first.
@@ -478,6 +497,7 @@ public final class EngineTimeline {
 
     /** Drops sequences that nobody has spoken of for so long: they ended, and no record said so. */
     private void forgetSilent(long nanos) {
+        settle();
         List<SequenceState> silent = new ArrayList<>();
         for (SequenceState sequence : state.sequences.values()) {
             if (nanos - sequence.seenNanos > SILENT_NANOS) {
@@ -882,7 +902,7 @@ public final class EngineTimeline {
 
         JudgedStep judged = judge.begin(step, eventId, begin, end, previous, interval, stepNanos, idle);
         if (sharing) {
-            followers.find(state, step.rows(), sequenceOfRow, previous);
+            followers.find(state, step.rows(), sequenceOfRow, previous, held);
             judged.following = followers.following;
         }
         judge.rows(judged, step.rows(), sequenceOfRow);
@@ -965,6 +985,7 @@ public final class EngineTimeline {
     }
 
     private void forgetStamps(long end) {
+        settle();
         state.absurdSteps++;
         state.lastEndKnown = false;
         for (SequenceState sequence : state.sequences.values()) {
@@ -1121,6 +1142,7 @@ public final class EngineTimeline {
                 && state.tokenBudgetTokens != null
                 && judged.load.promptTokens() + judged.decodeSequences >= state.tokenBudgetTokens) {
             state.budgetUsedNanos += judged.intervalNanos;
+            settle();
             for (int i = 0; i < step.rows().count(); i++) {
                 SequenceState own = state.sequences.get(step.rows().requestHandle(i));
                 if (own != null) {
@@ -1348,9 +1370,20 @@ public final class EngineTimeline {
         row.batchSequences = rows.count();
         int leader = followers.leader;
         boolean together = leader >= 0 && sharedRow(judged, rows, leader);
+        boolean holds = together && sharedBehindLength > 0;
+        if (holds) {
+            held.begin(header, sharedBehind, sharedBehindLength, judged.endNanos, row.coarseEpochMillis);
+            statistics.beginAlike(shared);
+        } else {
+            settle();
+        }
         for (int i = 0; i < rows.count(); i++) {
             SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
+                continue;
+            }
+            if (holds && followers.holds[i]) {
+                hold(sequence);
                 continue;
             }
             sequence.seenNanos = judged.endNanos;
@@ -1377,6 +1410,22 @@ public final class EngineTimeline {
             snapshot(sequence);
             sequence.stepsAtLast = state.steps + 1;
             sequence.undisturbed = true;
+        }
+        if (holds) {
+            statistics.endAlike();
+        }
+    }
+
+    private void hold(SequenceState sequence) {
+        TokenBatch batch = sequence.open;
+        if (batch == null) {
+            throw new IllegalStateException("Cannot hold a token of " + sequence.name.requestId + " without a batch");
+        }
+        told.made(1);
+        statistics.alike(sequence, shared, sequence.nextTokenIndex);
+        if (!held.hold(sequence, batch)) {
+            held.settle(sequence);
+            ship(sequence);
         }
     }
 
@@ -1507,6 +1556,7 @@ public final class EngineTimeline {
         if (batch == null) {
             return;
         }
+        held.settle(sequence);
         batch.residentNanosPerToken = state.snapshot.residentNanosPerToken();
         sequence.open = null;
         output.tokens(batch);

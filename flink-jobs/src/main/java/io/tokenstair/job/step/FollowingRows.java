@@ -17,6 +17,9 @@ final class FollowingRows {
     /** By row: whether its context is one token longer than in the step before. */
     boolean[] contextGrew = {};
 
+    /** By row: whether its token may be held ({@link HeldTokens}). */
+    boolean[] holds = {};
+
     /** The row that others follow, or -1. */
     int leader = -1;
 
@@ -24,17 +27,30 @@ final class FollowingRows {
      * Looks at the rows of a step before anything of it has been added to its sequences.
      *
      * @param previousNanos where the interval of the step begins
+     * @param held tokens of the steps before; those that can be held no longer are settled
      */
-    void find(EngineState state, SequenceRows rows, @Nullable SequenceState[] sequenceOfRow, long previousNanos) {
+    void find(
+            EngineState state,
+            SequenceRows rows,
+            @Nullable SequenceState[] sequenceOfRow,
+            long previousNanos,
+            HeldTokens held) {
+        if (held.holding() > 0 && !held.isBefore(previousNanos)) {
+            held.settleAll();
+        }
         int count = rows.count();
         if (following.length < count) {
             following = new boolean[2 * count];
             contextGrew = new boolean[2 * count];
+            holds = new boolean[2 * count];
         }
         Arrays.fill(following, false);
+        Arrays.fill(holds, false);
         leader = -1;
+        int holding = held.holding();
         long seen = state.steps + 1;
         SequenceState first = null;
+        boolean heldFollow = false;
         for (int i = 0; i < count; i++) {
             SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
@@ -42,11 +58,25 @@ final class FollowingRows {
             }
             if (sequence.seenInStep == seen) {
                 // A step that names a sequence twice: each row of it stands for itself.
+                held.settleAll();
                 Arrays.fill(following, false);
+                Arrays.fill(holds, false);
                 leader = -1;
                 return;
             }
             sequence.seenInStep = seen;
+            if (sequence.heldTokens > 0) {
+                holding--;
+                if (heldFollow
+                        && rows.contextTokens(i) == sequence.contextTokens + 1
+                        && isOneToken(sequence, rows, i)) {
+                    contextGrew[i] = true;
+                    following[i] = true;
+                    holds[i] = true;
+                    continue;
+                }
+                held.settle(sequence);
+            }
             // Whoever waited between its steps may have waited for something of its own.
             if (sequence.ownUntilNanos < previousNanos || !isPlain(state, sequence, rows, i)) {
                 continue;
@@ -55,9 +85,16 @@ final class FollowingRows {
             if (first == null) {
                 first = sequence;
                 leader = i;
+                heldFollow = held.isAlike(first);
             } else {
                 following[i] = isAlike(first, sequence);
+                holds[i] =
+                        following[i] && contextGrew[i] && sequence.sharedInStep == state.steps && sequence.open != null;
             }
+        }
+        if (holding > 0) {
+            // Some are not in this step.
+            held.settleAll();
         }
     }
 
@@ -68,12 +105,17 @@ final class FollowingRows {
                 && sequence.lastKnown
                 && sequence.scheduled
                 && !sequence.preempted
-                && rows.phaseCode(row) == Phase.DECODE.code()
+                && isOneToken(sequence, rows, row)
+                && sequence.nextTokenIndex > 0;
+    }
+
+    /** Whether a row is one further token of its sequence and nothing else. */
+    private static boolean isOneToken(SequenceState sequence, SequenceRows rows, int row) {
+        return rows.phaseCode(row) == Phase.DECODE.code()
                 && rows.tokenCount(row) == 1
                 && rows.cachedTokens(row) == SequenceRows.ABSENT
                 && (rows.firstTokenIndex(row) == SequenceRows.ABSENT
-                        || rows.firstTokenIndex(row) == sequence.nextTokenIndex)
-                && sequence.nextTokenIndex > 0;
+                        || rows.firstTokenIndex(row) == sequence.nextTokenIndex);
     }
 
     /** Whether two plain sequences have the same in all that a judgement reads of them. */

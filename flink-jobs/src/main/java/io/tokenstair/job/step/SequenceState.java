@@ -125,6 +125,12 @@ public class SequenceState {
     /** One more than the number of the step whose shared row is its last one; not kept in snapshots. */
     transient long sharedInStep;
 
+    /** Tokens of its last steps that its batch does not have yet: {@link HeldTokens}. None when a timeline is done. */
+    transient int heldTokens;
+
+    /** The last token that may be held. */
+    transient int heldUntilIndex;
+
     /** For Flink's serializer. */
     public SequenceState() {}
 }

@@ -36,6 +36,12 @@ final class StepStatistics {
     private long gapsStartMillis;
     private int gapsShippings;
 
+    // Where gaps of tokens that are alike are counted together, and how many have not been yet.
+    private @Nullable Slot alike;
+    private @Nullable Integer alikePriority;
+    private int alikeCount;
+    private long alikeNanos;
+
     StepStatistics(EngineState state, StatisticsOutput output, PaneCounter counter) {
         this.state = state;
         this.statistics = state.statistics;
@@ -77,6 +83,7 @@ final class StepStatistics {
                 || row.coarseEpochMillis < gapsStartMillis
                 || row.coarseEpochMillis - gapsStartMillis >= Panes.MILLIS
                 || counter.shippings() != gapsShippings) {
+            leaveAlike();
             slot = counter.slot(
                     Metric.GAP,
                     statistics.model,
@@ -91,7 +98,48 @@ final class StepStatistics {
         slot.record(gap, sequence.name.requestId, tokenIndex);
     }
 
+    /** Begins to count tokens that have the gap of this row, and all but their index. */
+    void beginAlike(TokenRow row) {
+        Slot slot = gaps;
+        alikePriority = gapsPriority;
+        alikeNanos = row.gapNanos;
+        alike = slot != null
+                        && row.gapNanos != TokenRow.ABSENT
+                        && row.coarseEpochMillis >= gapsStartMillis
+                        && row.coarseEpochMillis - gapsStartMillis < Panes.MILLIS
+                        && counter.shippings() == gapsShippings
+                        && slot.isUsual(row.gapNanos)
+                ? slot
+                : null;
+    }
+
+    /** Counts the gap of one of them, not the first of its sequence. */
+    void alike(SequenceState sequence, TokenRow row, int tokenIndex) {
+        if (alike != null && Objects.equals(sequence.priority, alikePriority)) {
+            alikeCount++;
+            return;
+        }
+        endAlike();
+        token(sequence, row, tokenIndex);
+        beginAlike(row);
+    }
+
+    /** Ends to count them. */
+    void endAlike() {
+        if (alike != null && alikeCount > 0) {
+            alike.recordUsual(alikeNanos, alikeCount);
+        }
+        alikeCount = 0;
+    }
+
+    /** Before a slot is asked for: all may be told then, and be of other keys afterwards. */
+    private void leaveAlike() {
+        endAlike();
+        alike = null;
+    }
+
     private void first(SequenceState sequence, TokenRow row) {
+        leaveAlike();
         @Nullable Integer priority = statistics.counted(sequence.priority);
         String requestId = sequence.name.requestId;
         counter.slot(Metric.ENGINE_TTFT, statistics.model, state.engineId, priority, row.coarseEpochMillis)

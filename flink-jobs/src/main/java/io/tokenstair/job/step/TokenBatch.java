@@ -108,6 +108,15 @@ public class TokenBatch {
         counted(endNanos, coarseEpochMillis);
     }
 
+    /** Appends the bytes of several rows to those that are there, the last one of this event time. */
+    void add(byte[] moreRows, int from, int length, int moreCount, long moreCoarseEpochMillis) {
+        room(length);
+        System.arraycopy(moreRows, from, rows, rowsTo, length);
+        rowsTo += length;
+        count += moreCount;
+        lastCoarseEpochMillis = moreCoarseEpochMillis;
+    }
+
     private void counted(long endNanos, long coarseEpochMillis) {
         if (count++ == 0) {
             firstEndNanos = endNanos;

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * once and sent as bytes from then on; a reader that has the batch before keeps its name while the bytes are the same.
  */
 public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
+    private static final int USUAL_NAME_BYTES = 256;
+
     private transient PackedBytes scratch = new PackedBytes();
 
     @Override
@@ -94,7 +96,7 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
 
     /** The name of a sequence, its clock and the origin of its steps as they travel. */
     static byte[] packedName(SequenceName name, String clockId, String origin) {
-        PackedBytes out = new PackedBytes();
+        PackedBytes out = new PackedBytes(USUAL_NAME_BYTES);
         putName(name, out);
         out.putText(clockId);
         out.putText(origin);

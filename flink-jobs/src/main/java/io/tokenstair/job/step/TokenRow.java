@@ -99,6 +99,11 @@ public final class TokenRow {
     /** Their values, in part order. */
     public final long[] partNanos = new long[Part.COUNT];
 
+    // Of the parts that were read last: their mask, their number, and bits of those that make up what is expected.
+    private int knownMask;
+    private int knownCount;
+    private int knownExpected;
+
     /** A row without values. */
     public TokenRow() {}
 
@@ -312,16 +317,22 @@ public final class TokenRow {
     /** Reads the parts, and sets all that follows from them. */
     private int readParts(int own, long offsetNanos, byte[] from, int at) {
         int next = at;
-        int count = Integer.bitCount(partMask);
+        if (partMask != knownMask) {
+            know(partMask);
+        }
+        int count = knownCount;
+        int expected = knownExpected;
         partCount = count;
         int first = (own & SAME_REFERENCE) == 0 ? 0 : 1;
         long sum = first == 0 ? 0 : partNanos[0];
+        long expectedSum = sum;
         if ((own & WIDE_PARTS) == 0) {
             for (int i = first; i < count; i++) {
                 int nanos = (int) INT.get(from, next);
                 next += Integer.BYTES;
                 partNanos[i] = nanos;
                 sum += nanos;
+                expectedSum += nanos & -(expected >>> i & 1);
             }
         } else {
             for (int i = first; i < count; i++) {
@@ -329,6 +340,7 @@ public final class TokenRow {
                 next += Long.BYTES;
                 partNanos[i] = nanos;
                 sum += nanos;
+                expectedSum += nanos & -(long) (expected >>> i & 1);
             }
         }
         gapNanos = sum;
@@ -341,12 +353,23 @@ public final class TokenRow {
             next += Long.BYTES;
         }
         if ((own & EXPECTED) == 0) {
-            expectedNanos = expectedParts();
+            expectedNanos = (partMask & REFERENCE_BIT) == 0 ? ABSENT : expectedSum;
         } else {
             expectedNanos = (long) LONG.get(from, next);
             next += Long.BYTES;
         }
         return next;
+    }
+
+    /** Which of the parts that a row has make up what is expected: nearly always the same as in the row before. */
+    private void know(int mask) {
+        knownMask = mask;
+        knownCount = 0;
+        knownExpected = 0;
+        for (int bits = mask; bits != 0; bits &= bits - 1) {
+            knownExpected |= (EXPECTED_PARTS & Integer.lowestOneBit(bits)) == 0 ? 0 : 1 << knownCount;
+            knownCount++;
+        }
     }
 
     private int readOwn(int own, byte[] from, int at) {

@@ -29,7 +29,12 @@ public final class PackedBytes {
 
     /** Nothing in it yet. */
     public PackedBytes() {
-        bytes = new byte[4096];
+        this(4096);
+    }
+
+    /** Nothing in it yet, and room for so many bytes before it grows. */
+    public PackedBytes(int bytesOfRoom) {
+        bytes = new byte[bytesOfRoom];
     }
 
     /** These bytes, to be read from a position on. They are not changed. */

@@ -9,7 +9,11 @@ import io.tokenstair.clock.ClockGraph;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.job.clock.Segments;
+import io.tokenstair.job.statistics.DurationPane;
+import io.tokenstair.job.statistics.PaneCounter;
+import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.job.step.Told.Token;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -107,6 +111,41 @@ class EngineTimelinePropertyTest {
         timeline.finish();
 
         assertThat(engine.told().said()).isEqualTo(one.said());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62})
+    void holdingTokensOfSeveralStepsMakesNoDifference(long seed) {
+        EngineScript engine = seed % 2 == 0 ? RandomEngine.script(seed, STEPS) : RandomEngine.steady(seed, STEPS);
+        List<DurationPane> panes = new ArrayList<>();
+        List<String> one = taken(engine, 1, panes).said();
+        assertThat(panes).isNotEmpty();
+        for (int events : new int[] {3, 40, 1_000_000}) {
+            List<DurationPane> ofHeld = new ArrayList<>();
+            assertThat(taken(engine, events, ofHeld).said()).isEqualTo(one);
+            assertThat(ofHeld).usingRecursiveComparison().isEqualTo(panes);
+        }
+    }
+
+    /** Feeds everything, so many events at a time, to timelines made anew for every time as in the job. */
+    private static Told taken(EngineScript engine, int events, List<DurationPane> panes) {
+        EngineState state = new EngineState();
+        state.engineId = EngineScript.ENGINE;
+        Told told = new Told();
+        ClockGraph clocks = Segments.of(engine.events()).graph();
+        PaneCounter counter = new PaneCounter(panes::add);
+        EngineTimeline timeline = new EngineTimeline(state, told, clocks, StatisticsOutput.NOWHERE, counter);
+        int taken = 0;
+        for (LoggedEvent event : engine.events()) {
+            timeline.take(event, EventCodec.encode(event));
+            if (++taken % events == 0) {
+                timeline.settle();
+                timeline = new EngineTimeline(state, told, clocks, StatisticsOutput.NOWHERE, counter);
+            }
+        }
+        timeline.finish();
+        counter.ship();
+        return told;
     }
 
     @ParameterizedTest

@@ -64,6 +64,45 @@ public final class RandomEngine {
         return engine;
     }
 
+    /** A script of an engine that makes one token per step and sequence for long, with now and then something else, by seed. */
+    public static EngineScript steady(long seed, int steps) {
+        Random random = new Random(seed);
+        EngineScript engine = new EngineScript();
+        engine.configured((long) BUDGET, SEATS);
+        engine.clockSampled(100 + random.nextInt(10_000));
+        List<String> running = new ArrayList<>();
+        for (int i = 0; i < steps; i++) {
+            String prefilled = null;
+            if (running.size() < SEATS && random.nextInt(4) == 0) {
+                prefilled = "request-" + seed + "-" + i;
+                engine.queue(prefilled, 1 + random.nextInt(100));
+            }
+            if (random.nextInt(90) == 0) {
+                engine.clockSampled(100 + random.nextInt(10_000));
+            }
+            Step step = engine.step();
+            for (String requestId : running) {
+                if (random.nextInt(300) > 0) {
+                    step.decodeSeveral(requestId, random.nextInt(200) == 0 ? 2 : 1);
+                }
+            }
+            if (prefilled != null) {
+                step.prefill(prefilled, engine.owedTokens(prefilled));
+                running.add(prefilled);
+            }
+            step.late(random.nextInt(70) == 0 ? random.nextInt(90_000_000) : random.nextInt(300_000));
+            step.counts(running.size(), 0);
+            step.run();
+            if (running.size() > 1 && random.nextInt(60) == 0) {
+                engine.finish(running.remove(random.nextInt(running.size())), "stop");
+            } else if (random.nextInt(120) == 0) {
+                // A batch that is put together anew has other places for the same sequences.
+                running.add(running.remove(0));
+            }
+        }
+        return engine;
+    }
+
     private static Threads threads(Random random) {
         return Threads.values()[random.nextInt(Threads.values().length)];
     }

@@ -145,7 +145,8 @@ public final class Told implements EngineOutput {
         for (TokenBatch batch : batches) {
             List<TokenRow> rows = rows(batch);
             said.add(batch.name.engineRequestId + " from " + rows.get(0).tokenIndex + " to "
-                    + rows.get(batch.count - 1).tokenIndex + " at " + batch.lastCoarseEpochMillis + ", "
+                    + rows.get(batch.count - 1).tokenIndex + " at " + batch.lastCoarseEpochMillis + " of "
+                    + batch.lastStepEventId() + ", "
                     + batch.residentNanosPerToken + " ns per resident token");
         }
         facts.forEach(fact -> said.add(fact.kind + " " + fact.name.engineRequestId + " " + fact.clockNanos + " "

@@ -1,0 +1,140 @@
+package io.tokenstair.job.step;
+
+import io.tokenstair.event.EventHeader;
+import java.util.Arrays;
+
+/**
+ * Tokens of sequences that follow each other step after step ({@link FollowingRows}), not yet in their batches. The row of such a step is
+ * the same bytes for all of them: it is kept here once, and a sequence counts how many of the last ones are its own. Its batch
+ * and its memory take them over when anything else happens to it, at the latest when the timeline has nothing more to do: nothing of
+ * it is kept in snapshots.
+ *
+ * <p>Of a sequence with held tokens, what a step changes is as it was before them, but for its next token index, its context and when it
+ * was seen in a step. They are those of the last step that made tokens.
+ */
+final class HeldTokens {
+    /** Most steps whose rows are kept. */
+    static final int STEPS = 128;
+
+    private final EngineState state;
+
+    private byte[] rows = new byte[4_096];
+    private final int[] rowFrom = new int[STEPS];
+    private int rowsTo;
+    private int rowCount;
+
+    /** Those with held tokens, and some that had. */
+    private SequenceState[] holders = new SequenceState[64];
+
+    private int holderCount;
+
+    /** How many have held tokens. */
+    private int holding;
+
+    // The last step that made held tokens, and the engine's running totals then.
+    private long number;
+    private long endNanos;
+    private long coarseEpochMillis;
+    private long stepSequence;
+    private long prefillOnlyNanos;
+    private long budgetUsedNanos;
+    private long seatLimitNanos;
+    private long blocksShortNanos;
+    private long kvEvents;
+
+    HeldTokens(EngineState state) {
+        this.state = state;
+    }
+
+    /** How many sequences have held tokens. */
+    int holding() {
+        return holding;
+    }
+
+    /** Whether the last step that made held tokens is the one before the step at hand, whose interval begins here. */
+    boolean isBefore(long previousNanos) {
+        return number == state.steps && endNanos == previousNanos;
+    }
+
+    /** Whether a sequence has the same in all that a judgement reads of plain ones as those with held tokens have. */
+    boolean isAlike(SequenceState plain) {
+        return plain.lastNanos == endNanos
+                && plain.kvEventsAtLast == kvEvents
+                && plain.prefillOnlyAtLast == prefillOnlyNanos
+                && plain.budgetUsedAtLast == budgetUsedNanos
+                && plain.seatLimitAtLast == seatLimitNanos
+                && plain.blocksShortAtLast == blocksShortNanos;
+    }
+
+    /** Begins a step that makes tokens to be held. Whoever holds some gets one of it. */
+    void begin(EventHeader header, byte[] row, int length, long stepEndNanos, long stepCoarseEpochMillis) {
+        if (rowCount == STEPS) {
+            settleAll();
+        }
+        if (rowsTo + length > rows.length) {
+            rows = Arrays.copyOf(rows, Math.max(rowsTo + length, 2 * rows.length));
+        }
+        System.arraycopy(row, 0, rows, rowsTo, length);
+        rowFrom[rowCount++] = rowsTo;
+        rowsTo += length;
+        number = state.steps + 1;
+        endNanos = stepEndNanos;
+        coarseEpochMillis = stepCoarseEpochMillis;
+        stepSequence = header.sequence();
+        prefillOnlyNanos = state.prefillOnlyNanos;
+        budgetUsedNanos = state.budgetUsedNanos;
+        seatLimitNanos = state.seatLimitNanos;
+        blocksShortNanos = state.blocksShortNanos;
+        kvEvents = state.kvEvents;
+    }
+
+    /** Holds the next token of a sequence, whose batch is open. False when the batch ends with it. */
+    boolean hold(SequenceState sequence, TokenBatch batch) {
+        int tokenIndex = sequence.nextTokenIndex++;
+        if (sequence.heldTokens++ == 0) {
+            if (holderCount == holders.length) {
+                holders = Arrays.copyOf(holders, 2 * holderCount);
+            }
+            holders[holderCount++] = sequence;
+            holding++;
+            int inGrid = TokenBatch.CAPACITY - 1 - tokenIndex % TokenBatch.CAPACITY;
+            sequence.heldUntilIndex = tokenIndex + Math.min(inGrid, TokenBatch.CAPACITY - 1 - batch.count);
+        }
+        return tokenIndex < sequence.heldUntilIndex;
+    }
+
+    /** Gives a sequence its held tokens. */
+    void settle(SequenceState sequence) {
+        int count = sequence.heldTokens;
+        TokenBatch batch = sequence.open;
+        if (count == 0 || batch == null) {
+            return;
+        }
+        sequence.heldTokens = 0;
+        holding--;
+        int from = rowFrom[rowCount - count];
+        batch.add(rows, from, rowsTo - from, count, coarseEpochMillis);
+        batch.lastStepSequence = stepSequence;
+        sequence.seenNanos = endNanos;
+        sequence.lastNanos = endNanos;
+        sequence.ownUntilNanos = endNanos;
+        sequence.stepsAtLast = number;
+        sequence.sharedInStep = number;
+        sequence.prefillOnlyAtLast = prefillOnlyNanos;
+        sequence.budgetUsedAtLast = budgetUsedNanos;
+        sequence.seatLimitAtLast = seatLimitNanos;
+        sequence.blocksShortAtLast = blocksShortNanos;
+        sequence.kvEventsAtLast = kvEvents;
+    }
+
+    /** Gives all sequences their held tokens. */
+    void settleAll() {
+        for (int i = 0; i < holderCount; i++) {
+            settle(holders[i]);
+        }
+        Arrays.fill(holders, 0, holderCount, null);
+        holderCount = 0;
+        rowCount = 0;
+        rowsTo = 0;
+    }
+}
