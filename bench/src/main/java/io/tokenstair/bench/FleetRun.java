@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.JobExecutionResult;
@@ -77,6 +78,9 @@ public final class FleetRun {
     /** Runs a variant once. */
     public Measurement of(Variant variant) throws Exception {
         StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, parallelism);
+        Configuration told = new Configuration();
+        SubtaskGaps.tellMetrics(told);
+        environment.configure(told);
         Path archive = Files.createTempDirectory(scratch, "archive");
         Path checkpoints = Files.createTempDirectory(scratch, "checkpoints");
         if (checkpointMillis > 0) {
@@ -119,10 +123,13 @@ public final class FleetRun {
         });
         JobExecutionResult result;
         StateWatch watch = StateWatch.start(checkpoints, checkpointMillis);
+        SubtaskGaps gaps = SubtaskGaps.start();
+        Map<String, Long> subtaskGaps;
         try {
             result = environment.execute("bench " + variant.variantName());
         } finally {
             watch.stop();
+            subtaskGaps = gaps.stop();
         }
         long wallNanos = System.nanoTime() - wallStart.get();
         long cpuNanos = system.getProcessCpuTime() - cpuStart.get();
@@ -139,6 +146,7 @@ public final class FleetRun {
                 archiveBytes,
                 counted(result, REVISIONS),
                 Math.max(0, counted(result, PAUSE)),
+                subtaskGaps,
                 watch.size());
     }
 

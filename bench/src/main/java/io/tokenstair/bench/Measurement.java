@@ -1,5 +1,7 @@
 package io.tokenstair.bench;
 
+import java.util.Map;
+
 /**
  * What one run took, from its first record to its end.
  *
@@ -12,6 +14,7 @@ package io.tokenstair.bench;
  * @param archiveBytes bytes of the files written
  * @param revisions rules revised while it ran
  * @param longestPauseMillis longest time in which event time did not go on behind the rules: {@link LongestPause}; 0 where there are none
+ * @param subtaskGapMillis longest time in which a subtask took nothing, by operator and subtask: {@link SubtaskGaps}
  * @param state what it held
  */
 public record Measurement(
@@ -24,6 +27,7 @@ public record Measurement(
         long archiveBytes,
         long revisions,
         long longestPauseMillis,
+        Map<String, Long> subtaskGapMillis,
         StateSize state) {
 
     /**

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -142,6 +143,10 @@ public final class WholeJobBench implements Callable<Integer> {
                             measurement.millionTokensPerSecond(),
                             measurement.longestPauseMillis(),
                             measurement.revisions());
+                    print.println("  longest gap of a subtask, ms: "
+                            + measurement.subtaskGapMillis().entrySet().stream()
+                                    .map(gap -> gap.getKey() + " " + gap.getValue())
+                                    .collect(Collectors.joining(", ")));
                     print.flush();
                 }
                 if (repetition >= 0) {

@@ -18,6 +18,12 @@ class WholeJobBenchTest {
             assertThat(measurement.tokens())
                     .as(variant.variantName())
                     .isEqualTo(fleet.size().exactTokens());
+            if (variant.name().contains("RULES") && variant != Variant.JOB_NO_RULES) {
+                assertThat(measurement.subtaskGapMillis().keySet())
+                        .as(variant.variantName())
+                        .contains(
+                                "run-rules-request 0", "run-rules-request 1", "run-rules-engine 0", "schedule-rules 0");
+            }
             assertThat(measurement.archiveBytes() > 0)
                     .as(variant.variantName() + " writes")
                     .isEqualTo(variant == Variant.JOB_RAW || variant == Variant.JOB_RAW_TOKENS);

@@ -30,7 +30,8 @@ class RuleErrorsGoldenTest {
     @Test
     void fileThatIsTooBigIsRefusedUnread() {
         String message = refusal("big.yaml", new byte[RuleParser.MAX_BYTES + 1]);
-        assertThat(message).isEqualTo("big.yaml:1:1: Cannot read a rule of more than 262144 bytes: no more are allowed");
+        assertThat(message)
+                .isEqualTo("big.yaml:1:1: Cannot read a rule of more than 262144 bytes: no more are allowed");
     }
 
     @Test
