@@ -1,0 +1,381 @@
+"""The probe without vLLM: stand-ins have the attributes, and nothing but the attributes, that recorded schedulers have."""
+import os
+import sys
+import time
+import unittest
+from types import SimpleNamespace
+
+import msgspec
+import zmq
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+
+from tokenstair_probe import records  # noqa: E402
+from tokenstair_probe.blocks import BlockLife, short_hash  # noqa: E402
+from tokenstair_probe.limits import limits_of  # noqa: E402
+from tokenstair_probe.outbox import Outbox  # noqa: E402
+from tokenstair_probe.process import stall_cause  # noqa: E402
+from tokenstair_probe.recorder import Recording, StepRecorder  # noqa: E402
+from tokenstair_probe.version import verdict  # noqa: E402
+
+
+class Request(SimpleNamespace):
+    def __init__(self, request_id, prompt=64, outputs=0, **more):
+        super().__init__(
+            request_id=request_id, num_prompt_tokens=prompt, max_tokens=100, priority=0, num_preemptions=0,
+            arrival_time=1790000000.25, num_output_tokens=outputs, num_computed_tokens=prompt + outputs, **more)
+
+    def is_finished(self):
+        return False
+
+
+class Output(msgspec.Struct):
+    request_id: str
+    new_token_ids: list
+    finish_reason: object = None
+
+
+class Pool:
+    """A block pool of three blocks, all cached; what is taken is evicted."""
+
+    def __init__(self):
+        self.num_gpu_blocks = 4
+        self.free_block_queue = SimpleNamespace(num_free_blocks=3)
+        self.blocks = [SimpleNamespace(block_id=i, block_hash=bytes(range(i, i + 32)) + b"\0\0\0\0") for i in range(1, 4)]
+
+    def get_new_blocks(self, count):
+        taken = self.blocks[:count]
+        for block in taken:
+            self._maybe_evict_cached_block(block)
+        return taken
+
+    def _maybe_evict_cached_block(self, block):
+        if block.block_hash is None:
+            return False
+        block.block_hash = None
+        return True
+
+    def touch(self, blocks):
+        pass
+
+    def free_blocks(self, ordered_blocks):
+        for _ in ordered_blocks:
+            pass
+
+    def reset_prefix_cache(self):
+        return True
+
+
+class Queue(list):
+    def peek_request(self):
+        return self[0]
+
+
+class Scheduler:
+    """vLLM's own part: gives out what the test puts in."""
+
+    def __init__(self, *ids):
+        self.requests = {name: Request(name, outputs=5) for name in ids}
+        self.running = list(self.requests)
+        self.waiting = Queue()
+        self.finished_req_ids = set()
+        self.max_num_running_reqs = 8
+        self.max_num_scheduled_tokens = 512
+        self.kv_cache_manager = SimpleNamespace(block_pool=Pool())
+        self.kv_event_publisher = None
+        self.step_output = None
+        self.result = {}
+
+    def schedule(self):
+        return self.step_output
+
+    def update_from_output(self, scheduler_output, model_runner_output):
+        return self.result
+
+    def add_request(self, request):
+        self.requests[request.request_id] = request
+
+    def finish_requests(self, request_ids, finished_status):
+        return []
+
+    def _preempt_request(self, request, timestamp):
+        request.num_computed_tokens = 0
+
+
+class Probed(Recording, Scheduler):
+    pass
+
+
+class Collected:
+    """A collector's socket, and what came."""
+
+    def __init__(self, high_water_mark=1000):
+        self.context = zmq.Context()
+        self.socket = self.context.socket(zmq.PULL)
+        self.socket.setsockopt(zmq.RCVHWM, high_water_mark)
+        port = self.socket.bind_to_random_port("tcp://127.0.0.1")
+        self.address = f"tcp://127.0.0.1:{port}"
+
+    def messages(self, wait_millis=500):
+        while self.socket.poll(wait_millis):
+            envelope, body = self.socket.recv_multipart()
+            yield msgspec.msgpack.decode(envelope), decode_all(body)
+
+    def close(self):
+        self.socket.close(0)
+        self.context.term()
+
+
+def decode_all(body):
+    """All values of a frame, one after the other: msgspec reads one only, so the array's header is put before them."""
+    for count in range(1, 100_000):
+        try:
+            return msgspec.msgpack.decode(b"\xdd" + count.to_bytes(4, "big") + body)
+        except msgspec.DecodeError:
+            continue
+    raise AssertionError("no whole number of records")
+
+
+def step_output(scheduled, cached, computed, outputs, new=(), resumed=()):
+    return SimpleNamespace(
+        num_scheduled_tokens=scheduled, total_num_scheduled_tokens=sum(scheduled.values()), scheduled_new_reqs=list(new),
+        scheduled_cached_reqs=SimpleNamespace(
+            req_ids=cached, resumed_req_ids=set(resumed), num_computed_tokens=computed, num_output_tokens=outputs))
+
+
+class ProbeTest(unittest.TestCase):
+    def setUp(self):
+        self.collected = Collected()
+        self.outboxes = []
+
+    def tearDown(self):
+        for outbox in self.outboxes:
+            outbox._socket.close(0)
+            outbox._context.term()
+        self.collected.close()
+
+    def outbox(self, pending=256, address=None):
+        outbox = Outbox(address or self.collected.address, "engine", 0, "steps", pending)
+        self.outboxes.append(outbox)
+        return outbox
+
+    def probed(self, *ids):
+        scheduler = Probed(*ids)
+        scheduler._tokenstair = StepRecorder(scheduler, self.outbox(), {"engineVersion": "0.32.0"})
+        return scheduler
+
+    def run_step(self, scheduler, output, result):
+        scheduler.step_output, scheduler.result = output, result
+        self.assertIs(scheduler.schedule(), output)
+        self.assertIs(scheduler.update_from_output(output, None), result)
+
+    def records_of(self, scheduler, kind):
+        scheduler._tokenstair.outbox.flush()
+        found = []
+        for envelope, body in self.collected.messages():
+            self.assertEqual(envelope[0], records.MAGIC)
+            self.assertEqual(envelope[7], len(body))
+            found += [record for record in body if record[0] == kind]
+        return found
+
+    def test_a_step_of_decodes_ships_the_engines_own_columns(self):
+        scheduler = self.probed("a", "b")
+        self.run_step(
+            scheduler, step_output({"a": 1, "b": 1}, ["a", "b"], [68, 70], [5, 7]),
+            {0: SimpleNamespace(outputs=[Output("a", [1]), Output("b", [2])])})
+        [step] = self.records_of(scheduler, records.STEP)
+        self.assertEqual(step[1], 0)
+        self.assertEqual(sorted(step[2:6]), step[2:6])
+        self.assertEqual(step[6:10], [2, 0, 3, 0])
+        self.assertEqual(step[10], {"a": 1, "b": 1})
+        self.assertEqual(step[11:22], [None, [68, 70], [5, 7], None, None, None, None, None, None, None, None])
+        self.assertGreater(step[22], 0)
+
+    def test_no_token_id_leaves_the_engine(self):
+        scheduler = self.probed("a")
+        secret = 987654321
+        self.run_step(
+            scheduler, step_output({"a": 2}, ["a"], [68], [5]),
+            {0: SimpleNamespace(outputs=[Output("a", [secret, secret])])})
+        scheduler._tokenstair.outbox.flush()
+        for envelope, body in self.collected.messages():
+            self.assertNotIn(str(secret), str(envelope) + str(body))
+
+    def test_several_tokens_a_chunk_without_one_and_an_end_are_told(self):
+        scheduler = self.probed("a", "b", "c")
+        scheduler.finished_req_ids = {"b"}
+        self.run_step(
+            scheduler, step_output({"a": 3, "b": 1, "c": 500}, ["a", "b", "c"], [68, 70, 0], [5, 7, 0]),
+            {0: SimpleNamespace(outputs=[Output("a", [1, 2, 3])]), 1: SimpleNamespace(outputs=[Output("b", [4], "length")])})
+        [step] = self.records_of(scheduler, records.STEP)
+        self.assertEqual(step[16], ["a", "b"])
+        self.assertEqual(step[17], [3, 1])
+        self.assertEqual(step[18], [[1, "length"]])
+
+    def test_new_and_resumed_sequences_are_told_apart(self):
+        scheduler = self.probed("a", "b", "n")
+        new = SimpleNamespace(req_id="n", num_computed_tokens=32)
+        self.run_step(
+            scheduler, step_output({"a": 1, "n": 32, "b": 40}, ["a", "b"], [68, 0], [5, 7], new=[new], resumed=["b"]), {})
+        [step] = self.records_of(scheduler, records.STEP)
+        self.assertEqual(step[11], ["a", "b"])
+        self.assertEqual(step[14], ["b"])
+        self.assertEqual(step[15], [["n", 32, 5, 0]])
+        self.assertEqual(step[16], [])
+
+    def test_why_the_first_waiting_sequence_was_not_scheduled(self):
+        def reason(change):
+            scheduler = self.probed("a")
+            scheduler.waiting.append(Request("w", status=SimpleNamespace(name="WAITING")))
+            output = step_output({"a": 1}, ["a"], [68], [5])
+            change(scheduler, output)
+            scheduler.step_output = output
+            scheduler.schedule()
+            return next(iter(scheduler._tokenstair._in_flight.values()))[6]
+
+        self.assertEqual(reason(lambda s, o: setattr(s, "running", list(range(8)))), records.WAIT_SEATS)
+        self.assertEqual(
+            reason(lambda s, o: setattr(o, "total_num_scheduled_tokens", 512)), records.WAIT_TOKEN_BUDGET)
+        self.assertEqual(reason(lambda s, o: None), records.WAIT_KV_BLOCKS)
+        self.assertEqual(
+            reason(lambda s, o: setattr(s.waiting[0].status, "name", "WAITING_FOR_REMOTE_KVS")), records.WAIT_UNKNOWN)
+
+    def test_a_preemption_names_who_wanted_the_blocks(self):
+        class Preempting(Scheduler):
+            def schedule(self):
+                request = self.requests["a"]  # as vLLM calls the one it schedules
+                self._preempt_request(self.requests["b"], 1.0)
+                return self.step_output if request else None
+
+        class ProbedPreempting(Recording, Preempting):
+            pass
+
+        scheduler = ProbedPreempting("a", "b")
+        scheduler._tokenstair = StepRecorder(scheduler, self.outbox(), {})
+        self.run_step(scheduler, step_output({"a": 1}, ["a"], [68], [5]), {})
+        scheduler._tokenstair.outbox.flush()
+        [row] = self.records_of(scheduler, records.PREEMPTED)
+        self.assertEqual(row[2:6], [0, "b", records.PREEMPT_KV_BLOCKS, "a"])
+        self.assertEqual(row[6:8], [69, 5])
+        self.assertEqual(row[9:11], [1, 3])
+
+    def test_requests_that_come_and_are_ended_from_outside(self):
+        scheduler = self.probed("a")
+        scheduler.add_request(Request("b", prompt=17))
+        scheduler.finish_requests(iter(["a", "unknown"]), SimpleNamespace(name="FINISHED_ABORTED"))
+        scheduler._tokenstair.outbox.flush()
+        messages = list(self.collected.messages())
+        body = [record for _, rows in messages for record in rows]
+        queued = [record for record in body if record[0] == records.QUEUED]
+        self.assertEqual(queued[0][2:], ["b", 1790000000.25, 17, 100, 0])
+        ended = [record for record in body if record[0] == records.ENDED]
+        self.assertEqual(ended[0][2:], [[["a", 5]], "FINISHED_ABORTED"])
+
+    def test_a_probe_that_fails_goes_off_and_the_engine_goes_on(self):
+        scheduler = self.probed("a")
+        with self.assertLogs("vllm.tokenstair_probe", "ERROR") as logs:
+            for _ in range(20):
+                self.run_step(scheduler, SimpleNamespace(scheduled_new_reqs=(), unlike="anything known"), {0: object()})
+        self.assertEqual(len(logs.records), 1)
+        self.assertFalse(scheduler._tokenstair.on)
+
+    def test_an_error_of_the_engine_itself_is_passed_on(self):
+        class Failing(Scheduler):
+            def schedule(self):
+                raise ValueError("the engine's own")
+
+        class ProbedFailing(Recording, Failing):
+            pass
+
+        scheduler = ProbedFailing("a")
+        scheduler._tokenstair = StepRecorder(scheduler, self.outbox(), {})
+        with self.assertRaisesRegex(ValueError, "the engine's own"):
+            scheduler.schedule()
+
+    def test_what_a_collector_does_not_take_is_counted_and_never_waited_for(self):
+        # Nobody listens at this address: a queue of 4 messages, then loss.
+        outbox = self.outbox(pending=4, address="tcp://127.0.0.1:9")
+        started = time.monotonic()
+        for i in range(1000):
+            outbox.put((records.PAUSED, "gc", i, i + 1), i)
+            outbox.put((records.PAUSED, "gc", i, i + 1), i)
+            outbox.flush()
+        self.assertLess(time.monotonic() - started, 5)
+        self.assertEqual(outbox.lost, 2 * (1000 - 4))
+
+    def test_sent_and_lost_are_all_there_is(self):
+        few = Collected(high_water_mark=2)
+        try:
+            outbox = self.outbox(pending=2, address=few.address)
+            for i in range(20_000):
+                outbox.put((records.PAUSED, "x" * 200, i, i + 1), i)
+                outbox.flush()
+            received, last = 0, None
+            for envelope, body in few.messages():
+                received += len(body)
+                last = envelope
+            outbox.put((records.PAUSED, "end", 0, 1), 0)
+            outbox.flush()
+            for envelope, body in few.messages():
+                received += len(body)
+                last = envelope
+            self.assertGreater(last[8], 0)
+            self.assertEqual(last[8], outbox.lost)
+            self.assertEqual(received + outbox.lost, 20_001)
+            self.assertEqual(last[6] + last[7], 20_001)
+        finally:
+            outbox._socket.close(0)
+            few.close()
+
+    def test_a_record_that_cannot_be_encoded_keeps_its_number(self):
+        outbox = self.outbox()
+        outbox.put((records.PAUSED, "gc", 1, 2), 0)
+        outbox.put((records.PAUSED, object(), 1, 2), 0)
+        outbox.put((records.PAUSED, "gc", 3, 4), 0)
+        outbox.flush()
+        [(envelope, body)] = self.collected.messages()
+        self.assertEqual(envelope[7], 3)
+        self.assertEqual([record[0] for record in body], [records.PAUSED, records.UNENCODABLE, records.PAUSED])
+
+    def test_an_eviction_says_what_it_made_room_for(self):
+        told = []
+        pool = Pool()
+        BlockLife(pool, lambda *row: told.append(row))
+        block = pool.blocks[0]
+        expected = int.from_bytes(block.block_hash[-12:-4], "big")
+        pool.touch([block])
+        pool.touch(([block],))  # as older pools are given them
+        pool.free_blocks(iter([block]))
+        pool.get_new_blocks(1)
+        [(asked, hashes, reused, idle)] = told
+        self.assertEqual((asked, hashes, reused), (1, [expected], [2]))
+        self.assertGreaterEqual(idle[0], 0)
+
+    def test_hashes_are_those_of_the_kv_events(self):
+        digest = bytes(range(32))
+        self.assertEqual(short_hash(digest + b"\0\0\0\1"), int.from_bytes(digest, "big") & (2**64 - 1))
+        self.assertEqual(short_hash(((5, 6), 0)), 5)
+        self.assertIsNone(short_hash("something else"))
+
+    def test_the_cause_of_a_stall(self):
+        self.assertEqual(stall_cause(100, 90, 0), "gil")
+        self.assertEqual(stall_cause(400, 0, 1), "stop")
+        self.assertIsNone(stall_cause(100, 20, 80))
+
+    def test_versions(self):
+        self.assertEqual(verdict("0.32.0"), (True, None))
+        self.assertEqual(verdict("0.19.1+cpu"), (True, None))
+        self.assertFalse(verdict("0.9.2")[0])
+        self.assertIn("newer", verdict("0.40.0")[1])
+        self.assertTrue(verdict("dev")[0])
+
+    def test_limits_leave_out_what_is_not_there(self):
+        found = limits_of(Scheduler(), "0.32.0")
+        self.assertEqual(found["kvTotalBlocks"], 3)
+        self.assertEqual(found["tokenBudgetTokens"], 512)
+        self.assertNotIn("policy", found)
+        self.assertFalse(found["kvEvents"])
+
+
+if __name__ == "__main__":
+    unittest.main()

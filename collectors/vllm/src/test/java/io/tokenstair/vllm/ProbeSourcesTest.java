@@ -1,0 +1,179 @@
+package io.tokenstair.vllm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tokenstair.event.ClockSampled;
+import io.tokenstair.event.CollectorGap;
+import io.tokenstair.event.EngineConfigured;
+import io.tokenstair.event.EventHeader;
+import io.tokenstair.event.HostPaused;
+import io.tokenstair.event.KvBlocksEvicted;
+import io.tokenstair.event.KvLookup;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.Phase;
+import io.tokenstair.event.Rejected;
+import io.tokenstair.event.RequestFinished;
+import io.tokenstair.event.RequestPreempted;
+import io.tokenstair.event.RequestQueued;
+import io.tokenstair.event.StepCompleted;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.vllm.RecordedMessages.Told;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** The messages of a probe in a real vLLM 0.32.0 on CPU: 8 requests of 250 tokens in 75 blocks, then 3 and again 3 of 40 tokens. */
+class ProbeSourcesTest {
+    private static final String RECORDED = "probe-vllm-0.32.0.bin.gz";
+
+    private static <T> List<T> only(List<Told> told, Class<T> type) {
+        return told.stream()
+                .map(Told::event)
+                .filter(type::isInstance)
+                .map(type::cast)
+                .toList();
+    }
+
+    @Test
+    void everyTokenOfEveryRequestIsThereOnce() throws Exception {
+        List<Told> told = RecordedMessages.of(RECORDED).events();
+
+        assertThat(only(told, Rejected.class)).isEmpty();
+        assertThat(only(told, CollectorGap.class)).isEmpty();
+        Map<String, Set<Integer>> tokens = new HashMap<>();
+        Map<Integer, String> handles = new HashMap<>();
+        for (RequestQueued queued : only(told, RequestQueued.class)) {
+            handles.put(queued.requestHandle(), queued.engineRequestId());
+        }
+        for (StepCompleted step : only(told, StepCompleted.class)) {
+            step.announcements()
+                    .forEach(announced -> handles.put(announced.requestHandle(), announced.engineRequestId()));
+            for (int i = 0; i < step.rows().count(); i++) {
+                String id = handles.get(step.rows().requestHandle(i));
+                assertThat(id).isNotNull();
+                for (int t = 0; t < step.rows().tokenCount(i); t++) {
+                    assertThat(tokens.computeIfAbsent(id, unused -> new HashSet<>())
+                                    .add(step.rows().firstTokenIndex(i) + t))
+                            .as("token twice of %s", id)
+                            .isTrue();
+                }
+            }
+        }
+        assertThat(tokens).hasSize(14);
+        tokens.forEach((id, indices) -> {
+            int expected = id.startsWith("cmpl-press") ? 250 : 40;
+            assertThat(indices).as(id).hasSize(expected).contains(0, expected - 1);
+        });
+        assertThat(only(told, RequestFinished.class)).hasSize(14).allSatisfy(finished -> {
+            assertThat(finished.endReason()).isEqualTo("length");
+            assertThat(finished.outputTokens())
+                    .isEqualTo(finished.engineRequestId().startsWith("cmpl-press") ? 250L : 40L);
+        });
+    }
+
+    @Test
+    void preemptionsNameWhoWantedTheBlocksAndWhatWasLost() throws Exception {
+        List<Told> told = RecordedMessages.of(RECORDED).events();
+
+        assertThat(only(told, RequestPreempted.class)).isNotEmpty().allSatisfy(preempted -> {
+            assertThat(preempted.reason()).isEqualTo("kv_blocks_exhausted");
+            assertThat(preempted.wantedByEngineRequestId()).startsWith("cmpl-");
+            assertThat(preempted.discardedTokens()).isPositive();
+            assertThat(preempted.freeBlocksCount()).isZero();
+        });
+        long resumed = only(told, StepCompleted.class).stream()
+                .flatMap(step -> IntStream.range(0, step.rows().count())
+                        .filter(i -> step.rows().phaseCode(i) == Phase.RESUMED.code())
+                        .boxed())
+                .count();
+        assertThat(resumed).isEqualTo(only(told, RequestPreempted.class).size());
+    }
+
+    @Test
+    void evictionsSayWhatTheyMadeRoomFor() throws Exception {
+        List<Told> told = RecordedMessages.of(RECORDED).events();
+
+        List<KvBlocksEvicted> evicted = only(told, KvBlocksEvicted.class);
+        assertThat(evicted).isNotEmpty().allSatisfy(eviction -> {
+            assertThat(eviction.reason()).isIn("admission", "capacity", "context-jump");
+            assertThat(eviction.blockHashes()).isNotEmpty();
+        });
+        assertThat(evicted).extracting(KvBlocksEvicted::reason).contains("admission", "capacity");
+    }
+
+    @Test
+    void limitsClocksLookupsAndPausesAreThere() throws Exception {
+        List<Told> told = RecordedMessages.of(RECORDED).events();
+
+        assertThat(only(told, EngineConfigured.class)).singleElement().satisfies(limits -> {
+            assertThat(limits.engineVersion()).isEqualTo("0.32.0");
+            assertThat(limits.tokenBudgetTokens()).isEqualTo(512);
+            assertThat(limits.maxSequencesCount()).isEqualTo(128);
+            assertThat(limits.kvTotalBlocksCount()).isEqualTo(75);
+            assertThat(limits.blockSizeTokens()).isEqualTo(32);
+            assertThat(limits.tensorParallelCount()).isEqualTo(1);
+            assertThat(limits.asyncScheduling()).isFalse();
+        });
+        assertThat(only(told, ClockSampled.class)).isNotEmpty().allSatisfy(sample -> {
+            assertThat(sample.beforeNanos()).isLessThanOrEqualTo(sample.afterNanos());
+            assertThat(sample.afterNanos() - sample.beforeNanos()).isLessThan(1_000_000_000L);
+        });
+        assertThat(only(told, KvLookup.class)).isNotEmpty();
+        assertThat(only(told, HostPaused.class))
+                .allSatisfy(paused -> assertThat(paused.endNanos()).isGreaterThan(paused.startNanos()));
+        assertThat(only(told, StepCompleted.class)).allSatisfy(step -> {
+            assertThat(step.kvUsedBlocksCount()).isBetween(0L, 75L);
+            assertThat(step.graphMode()).isEqualTo("eager");
+        });
+    }
+
+    @Test
+    void everyEventCanBeWrittenToALog() throws Exception {
+        long sequence = 0;
+        for (Told told : RecordedMessages.of(RECORDED).events()) {
+            EventHeader header =
+                    new EventHeader(told.collectorId(), 1, sequence++, told.clockId(), told.clockNanos(), 1L);
+            byte[] bytes = EventCodec.encode(new LoggedEvent(header, told.event()));
+            assertThat(EventCodec.decode(bytes).event()).isEqualTo(told.event());
+        }
+    }
+
+    @Test
+    void aLostMessageIsAGapOfItsRecordsAndTheTokensBehindItKeepTheirPlaces() throws Exception {
+        RecordedMessages recorded = RecordedMessages.of(RECORDED);
+        List<byte[][]> without = new ArrayList<>();
+        ProbeEnvelope lost = null;
+        int steps = 0;
+        for (byte[][] message : recorded.messages()) {
+            ProbeMessage read = ProbeMessage.parse(message[0], message[1]);
+            boolean engine = read.records().stream().anyMatch(ProbeRecord.Step.class::isInstance);
+            if (engine && ++steps == 10) {
+                lost = read.envelope();
+            } else {
+                without.add(message);
+            }
+        }
+        assertThat(lost).isNotNull();
+
+        List<Told> told = new RecordedMessages(without).events();
+
+        assertThat(only(told, CollectorGap.class))
+                .containsExactly(new CollectorGap(
+                        lost.source(), lost.firstSequence(), lost.firstSequence() + lost.recordCount() - 1));
+        assertThat(only(told, Rejected.class)).isEmpty();
+        Map<Long, StepCompleted> whole = new HashMap<>();
+        only(recorded.events(), StepCompleted.class).forEach(step -> whole.put(step.stepId(), step));
+        for (StepCompleted step : only(told, StepCompleted.class)) {
+            StepCompleted same = whole.get(step.stepId());
+            assertThat(step.rows().count()).isEqualTo(same.rows().count());
+            for (int i = 0; i < step.rows().count(); i++) {
+                assertThat(step.rows().firstTokenIndex(i)).isEqualTo(same.rows().firstTokenIndex(i));
+            }
+        }
+    }
+}
