@@ -154,7 +154,7 @@ class ProbeTest(unittest.TestCase):
             outbox._context.term()
         self.collected.close()
 
-    def outbox(self, pending=256, address=None):
+    def outbox(self, pending=None, address=None):
         outbox = Outbox(address or self.collected.address, "engine", 0, "steps", pending)
         self.outboxes.append(outbox)
         return outbox

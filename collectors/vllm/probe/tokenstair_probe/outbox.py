@@ -41,10 +41,18 @@ def endpoint() -> str | None:
     return os.environ.get("TOKENSTAIR_PROBE") or None
 
 
+def _pending() -> int:
+    """Messages to hold: TOKENSTAIR_PROBE_PENDING, from 1 to 4096."""
+    try:
+        return max(1, min(4096, int(os.environ.get("TOKENSTAIR_PROBE_PENDING", PENDING_MESSAGES))))
+    except ValueError:
+        return PENDING_MESSAGES
+
+
 class Outbox:
     """One source of records. To be used by one thread."""
 
-    def __init__(self, address: str, role: str, rank: int | None, name: str, pending: int = PENDING_MESSAGES) -> None:
+    def __init__(self, address: str, role: str, rank: int | None, name: str, pending: int | None = None) -> None:
         self.role = role
         self.rank = rank
         self.engine = os.environ.get("TOKENSTAIR_ENGINE_ID") or None
@@ -59,7 +67,7 @@ class Outbox:
         self._encode_into = encoder.encode_into
         self._context = zmq.Context(io_threads=1)
         self._socket = self._context.socket(zmq.PUSH)
-        self._socket.setsockopt(zmq.SNDHWM, pending)
+        self._socket.setsockopt(zmq.SNDHWM, pending or _pending())
         self._socket.setsockopt(zmq.LINGER, LINGER_MILLIS)
         self._socket.connect(address)
         self._send = self._socket.send_multipart

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param model served model name; absent when the origin does not say
  * @param tensorParallelCount devices that share every layer; absent when not reported
  * @param maxGraphBatchCount largest padded batch that runs as a graph, larger ones run eagerly; absent when not reported
+ * @param pipelineParallelCount stages that the layers are spread over; absent when not reported
+ * @param dataParallelCount engines that serve the same model side by side, this one included; absent when not reported
  */
 public record EngineConfigured(
         @Field(1) String engineId,
@@ -34,8 +36,45 @@ public record EngineConfigured(
         @Field(11) @Nullable Boolean smallerPriorityFirst,
         @Field(12) @Nullable String model,
         @Field(13) @Nullable Integer tensorParallelCount,
-        @Field(14) @Nullable Integer maxGraphBatchCount)
+        @Field(14) @Nullable Integer maxGraphBatchCount,
+        @Field(15) @Nullable Integer pipelineParallelCount,
+        @Field(16) @Nullable Integer dataParallelCount)
         implements Event {
+
+    /** A configuration that says nothing of pipeline and data parallel sizes. */
+    public EngineConfigured(
+            String engineId,
+            int dpRank,
+            @Nullable String engineName,
+            @Nullable String engineVersion,
+            @Nullable Long tokenBudgetTokens,
+            @Nullable Integer maxSequencesCount,
+            @Nullable Long kvTotalBlocksCount,
+            @Nullable Integer blockSizeTokens,
+            @Nullable String schedulingPolicy,
+            @Nullable Boolean asyncScheduling,
+            @Nullable Boolean smallerPriorityFirst,
+            @Nullable String model,
+            @Nullable Integer tensorParallelCount,
+            @Nullable Integer maxGraphBatchCount) {
+        this(
+                engineId,
+                dpRank,
+                engineName,
+                engineVersion,
+                tokenBudgetTokens,
+                maxSequencesCount,
+                kvTotalBlocksCount,
+                blockSizeTokens,
+                schedulingPolicy,
+                asyncScheduling,
+                smallerPriorityFirst,
+                model,
+                tensorParallelCount,
+                maxGraphBatchCount,
+                null,
+                null);
+    }
 
     /** A configuration that says nothing of parallel sizes and graphs. */
     public EngineConfigured(

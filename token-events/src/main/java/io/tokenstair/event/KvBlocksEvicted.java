@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param blockHashes chained content hashes, 64 bit, unsigned
  * @param allCleared true when the whole cache was cleared
  * @param reason why, as the origin names it; absent when the origin does not say
+ * @param wantedByEngineRequestId the sequence that got the room; absent when not known
+ * @param reuseCount how often each block had been found again, as many as hashes; empty when not known
+ * @param idleNanos time since each block was last in use, in ns, -1 where not known; empty when not known of any
  */
 public record KvBlocksEvicted(
         @Field(1) String engineId,
@@ -25,11 +28,48 @@ public record KvBlocksEvicted(
         @Field(6) @Nullable String medium,
         @Field(7) List<Long> blockHashes,
         @Field(8) boolean allCleared,
-        @Field(9) @Nullable String reason)
+        @Field(9) @Nullable String reason,
+        @Field(10) @Nullable String wantedByEngineRequestId,
+        @Field(11) List<Long> reuseCount,
+        @Field(12) List<Long> idleNanos)
         implements Event {
 
+    /** Refuses columns of different lengths. */
     public KvBlocksEvicted {
         blockHashes = List.copyOf(blockHashes);
+        reuseCount = List.copyOf(reuseCount);
+        idleNanos = List.copyOf(idleNanos);
+        if ((!reuseCount.isEmpty() && reuseCount.size() != blockHashes.size())
+                || (!idleNanos.isEmpty() && idleNanos.size() != blockHashes.size())) {
+            throw new IllegalArgumentException(
+                    "Cannot join columns of evicted blocks of different lengths: " + blockHashes.size() + " hashes");
+        }
+    }
+
+    /** An eviction of which the origin tells no more than the blocks and the reason. */
+    public KvBlocksEvicted(
+            String engineId,
+            int dpRank,
+            @Nullable Long batchSequence,
+            @Nullable Long batchEpochNanos,
+            int eventIndex,
+            @Nullable String medium,
+            List<Long> blockHashes,
+            boolean allCleared,
+            @Nullable String reason) {
+        this(
+                engineId,
+                dpRank,
+                batchSequence,
+                batchEpochNanos,
+                eventIndex,
+                medium,
+                blockHashes,
+                allCleared,
+                reason,
+                null,
+                List.of(),
+                List.of());
     }
 
     @Override

@@ -126,7 +126,18 @@ public final class EventFixtures {
                         "engine-0", 1, 77L, EPOCH, 2, "GPU", List.of(1L, -1L, Long.MIN_VALUE), 9_876_543_210L, 16, 48L);
             case KV_BLOCKS_EVICTED ->
                 new KvBlocksEvicted(
-                        "engine-0", 1, 78L, EPOCH, 3, "GPU", List.of(42L, Long.MAX_VALUE), true, "capacity");
+                        "engine-0",
+                        1,
+                        78L,
+                        EPOCH,
+                        3,
+                        "GPU",
+                        List.of(42L, Long.MAX_VALUE),
+                        true,
+                        "capacity",
+                        "cmpl-req-2-0-1a2b3c4d",
+                        List.of(0L, 7L),
+                        List.of(-1L, 900_000L));
             case KV_LOOKUP -> new KvLookup("engine-0", 1, 4_096L, 1_024L, 1_088L, 0L);
             case ENGINE_CONFIGURED ->
                 new EngineConfigured(
@@ -143,7 +154,9 @@ public final class EventFixtures {
                         false,
                         "llama-3-8b",
                         4,
-                        512);
+                        512,
+                        2,
+                        8);
             case METRIC_SAMPLED ->
                 new MetricSampled("http://engine-0/metrics", "kv_cache_usage_perc", "engine=\"0\",model=\"m\"", 0.9375);
             case SPAN_RECORDED ->
@@ -159,7 +172,17 @@ public final class EventFixtures {
                         List.of("gen_ai.request.id", "cmpl-req-7", "gen_ai.usage.output_tokens", "256"));
             case ID_ALIASED -> new IdAliased("req-7", "cmpl-req-7-0-ab12", "engine-0");
             case HOST_SAMPLED ->
-                new HostSampled("host-a", "engine", "scheduler", 88_000_000_000L, 1_500_000L, 0L, "engine-0");
+                new HostSampled(
+                        "host-a",
+                        "engine",
+                        "scheduler",
+                        88_000_000_000L,
+                        1_500_000L,
+                        0L,
+                        "engine-0",
+                        20_000_000L,
+                        3L,
+                        90_000L);
             case CLOCK_SAMPLED ->
                 new ClockSampled(
                         "host-a/monotonic", "host-a/wall", MONOTONIC, EPOCH, MONOTONIC + 80, 1_000L, "engine-0");

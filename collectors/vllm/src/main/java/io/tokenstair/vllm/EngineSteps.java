@@ -4,6 +4,7 @@ import io.tokenstair.event.EngineConfigured;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.HandleAnnounced;
 import io.tokenstair.event.KvBlocksEvicted;
+import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.Phase;
 import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestPreempted;
@@ -13,6 +14,7 @@ import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.foreign.ForeignFormatException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -31,6 +33,11 @@ final class EngineSteps {
     private static final int MAX_ANNOUNCED = 16_384;
     private static final int PROBE_ANNOUNCES_AT_MOST = 4_096;
 
+    /** Name of the metric that counts steps in which the first waiting sequence was left waiting, by what was lacking. */
+    static final String WAITS_METRIC = "tokenstair_probe_waiting_steps_total";
+
+    private static final List<String> WAIT_REASONS = List.of("unknown", "seats", "kv-blocks", "token-budget");
+
     private final String engineId;
     private final int dpRank;
     private final Emit emit;
@@ -40,6 +47,8 @@ final class EngineSteps {
     private @Nullable EngineConfigured configured;
     private @Nullable Long kvTotalBlocksCount;
     private boolean eager;
+    private final long[] waits = new long[WAIT_REASONS.size()];
+    private long waitsTold;
     private long stepCount;
     private int directEvictionIndex;
 
@@ -139,7 +148,18 @@ final class EngineSteps {
         emit.event(
                 evicted.clockNanos(),
                 new KvBlocksEvicted(
-                        engineId, dpRank, null, null, directEvictionIndex++, null, evicted.hashes(), false, reason));
+                        engineId,
+                        dpRank,
+                        null,
+                        null,
+                        directEvictionIndex++,
+                        null,
+                        evicted.hashes(),
+                        false,
+                        reason,
+                        evicted.wantedBy(),
+                        evicted.reuseCounts(),
+                        evicted.idleNanos()));
     }
 
     static @Nullable String evictionReason(int code) {
@@ -189,10 +209,21 @@ final class EngineSteps {
                 "priority".equals(policy) ? Boolean.TRUE : null,
                 text(limits, "model"),
                 smallCount(limits, "tensorParallel"),
-                smallCount(limits, "maxGraphBatch"));
+                smallCount(limits, "maxGraphBatch"),
+                smallCount(limits, "pipelineParallel"),
+                smallCount(limits, "dataParallel"));
         if (!now.equals(configured)) {
             configured = now;
             emit.event(engine.clockNanos(), now);
+        }
+        if (Arrays.stream(waits).sum() != waitsTold) {
+            waitsTold = Arrays.stream(waits).sum();
+            for (int i = 0; i < waits.length; i++) {
+                emit.event(
+                        engine.clockNanos(),
+                        new MetricSampled(
+                                engineId, WAITS_METRIC, "reason=\"" + WAIT_REASONS.get(i) + "\"", (double) waits[i]));
+            }
         }
     }
 
@@ -212,6 +243,9 @@ final class EngineSteps {
     /** A step becomes one event, or is refused as a whole where its columns contradict each other. */
     void step(ProbeRecord.Step step) throws ForeignFormatException {
         Columns columns = Columns.of(step);
+        if (step.waitingCount() != null && step.waitingCount() > 0) {
+            waits[step.waitReason() < waits.length ? step.waitReason() : 0]++;
+        }
         List<SequenceRow> rows = new ArrayList<>(step.ids().size());
         long[] tokensOf = new long[3];
         boolean decodes = false;

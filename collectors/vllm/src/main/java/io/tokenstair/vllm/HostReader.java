@@ -17,8 +17,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the kernel says of the processes that the probe told of: time on a core and time ready without one, read beside the engine so
- * that it costs the engine nothing. Processes of another machine, or of another process namespace, cannot be read from here and are
+ * What the kernel says of the processes that the probe told of: time on a core and time ready without one, waits for block I/O where
+ * the kernel counts them, and the TCP connections of the API server where {@code ss} is installed. Read beside the engine, so that it
+ * costs the engine nothing. Processes of another machine, or of another process namespace, cannot be read from here and are
  * left out. Reads at most {@value #MAX_PROCESSES} processes.
  */
 final class HostReader implements Closeable {
@@ -26,12 +27,16 @@ final class HostReader implements Closeable {
 
     private static final int MAX_PROCESSES = 256;
     private static final long TICK_NANOS = 10_000_000L;
+    private static final long TCP_EVERY_NANOS = 5_000_000_000L;
 
     private final EventOut out;
     private final Path proc;
     private final @Nullable String processNamespace;
     private final Map<Long, Observed> observed = new ConcurrentHashMap<>();
     private final ScheduledExecutorService clock;
+    private final boolean countsBlockIo;
+    private boolean readsTcp;
+    private long tcpReadNanos = ElapsedClock.system().elapsedNanos() - TCP_EVERY_NANOS;
 
     private record Observed(long pid, String role, @Nullable String engineId, String machine) {}
 
@@ -43,6 +48,8 @@ final class HostReader implements Closeable {
         this.out = out;
         this.proc = proc;
         this.processNamespace = link(proc.resolve("self/ns/pid"));
+        String counts = text(proc.resolve("sys/kernel/task_delayacct"));
+        this.countsBlockIo = counts != null && counts.strip().equals("1");
         this.clock = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "tokenstair-vllm-host");
             thread.setDaemon(true);
@@ -73,6 +80,11 @@ final class HostReader implements Closeable {
 
     private void readAll() {
         Long steal = stealNanos();
+        long now = ElapsedClock.system().elapsedNanos();
+        readsTcp = now - tcpReadNanos >= TCP_EVERY_NANOS;
+        if (readsTcp) {
+            tcpReadNanos = now;
+        }
         for (Observed process : observed.values()) {
             if (!read(process, steal)) {
                 observed.remove(process.pid());
@@ -86,6 +98,7 @@ final class HostReader implements Closeable {
         if (totals == null) {
             return false;
         }
+        TcpConnections.Sum tcp = readsTcp && process.role().equals("api") ? TcpConnections.of(process.pid()) : null;
         String[] words = totals.strip().split(" ", -1);
         Long onCore = words.length > 1 ? number(words[0]) : null;
         Long waited = words.length > 1 ? number(words[1]) : null;
@@ -94,8 +107,33 @@ final class HostReader implements Closeable {
                 HostClocks.elapsedId(),
                 now,
                 new HostSampled(
-                        process.machine(), process.role(), "main", onCore, waited, stealNanos, process.engineId()));
+                        process.machine(),
+                        process.role(),
+                        "main",
+                        onCore,
+                        waited,
+                        stealNanos,
+                        process.engineId(),
+                        blockIoWaitNanos(process.pid()),
+                        tcp == null ? null : Long.valueOf(tcp.retransmitCount()),
+                        tcp == null ? null : tcp.roundTripNanos()));
         return true;
+    }
+
+    /** Running total of waits for block I/O; absent where the kernel does not count them. */
+    private @Nullable Long blockIoWaitNanos(long pid) {
+        if (!countsBlockIo) {
+            return null;
+        }
+        String stat = text(proc.resolve(String.valueOf(pid)).resolve("stat"));
+        return stat == null ? null : blockIoWaitNanos(stat);
+    }
+
+    /** Of a line of /proc/PID/stat: the 42nd field, in ticks; the second is a name in brackets that may hold anything. */
+    static @Nullable Long blockIoWaitNanos(String stat) {
+        String[] words = stat.substring(stat.lastIndexOf(')') + 1).trim().split("\\s+", -1);
+        Long ticks = words.length > 39 ? number(words[39]) : null;
+        return ticks == null ? null : Long.valueOf(ticks * TICK_NANOS);
     }
 
     private @Nullable Long stealNanos() {

@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -250,27 +251,51 @@ final class KvMessages {
                     collectorId,
                     clockId,
                     message.clockNanos(),
-                    new KvBlocksEvicted(
-                            engineId,
-                            rank,
-                            message.sequence(),
-                            message.payload().epochNanos(),
-                            index++,
-                            event.medium(),
-                            event.hashes(),
-                            event.tag() == KvPayload.Tag.CLEARED,
-                            known == null ? null : reason(known, event.hashes())));
+                    evicted(engineId, rank, message, index++, event, known));
         }
     }
 
-    /** The reason of all blocks of an event; absent where they differ. */
-    private static @Nullable String reason(KvEvictionReasons known, List<Long> hashes) {
-        List<@Nullable String> reasons = new ArrayList<>();
-        for (long hash : hashes) {
-            KvEvictionReasons.Known of = known.take(hash);
-            reasons.add(of == null ? null : of.reason());
+    /** An eviction, with what the probe knows of its blocks where it knows all of them. */
+    private static KvBlocksEvicted evicted(
+            String engineId,
+            int rank,
+            Waiting message,
+            int index,
+            KvPayload.KvEvent event,
+            @Nullable KvEvictionReasons reasons) {
+        List<KvEvictionReasons.Known> known = new ArrayList<>();
+        for (long hash : event.hashes()) {
+            KvEvictionReasons.Known of = reasons == null ? null : reasons.take(hash);
+            if (of != null) {
+                known.add(of);
+            }
         }
-        return reasons.isEmpty() || reasons.stream().distinct().count() != 1 ? null : reasons.get(0);
+        boolean whole = !known.isEmpty() && known.size() == event.hashes().size();
+        List<Long> reuseCount = new ArrayList<>();
+        List<Long> idleNanos = new ArrayList<>();
+        String reason = whole ? known.get(0).reason() : null;
+        String wantedBy = whole ? known.get(0).wantedBy() : null;
+        if (whole) {
+            for (KvEvictionReasons.Known of : known) {
+                reuseCount.add(of.reuseCount());
+                idleNanos.add(of.idleNanos() == null ? -1L : of.idleNanos());
+                reason = Objects.equals(reason, of.reason()) ? reason : null;
+                wantedBy = Objects.equals(wantedBy, of.wantedBy()) ? wantedBy : null;
+            }
+        }
+        return new KvBlocksEvicted(
+                engineId,
+                rank,
+                message.sequence(),
+                message.payload().epochNanos(),
+                index,
+                event.medium(),
+                event.hashes(),
+                event.tag() == KvPayload.Tag.CLEARED,
+                reason,
+                wantedBy,
+                reuseCount,
+                idleNanos);
     }
 
     private void reject(long nowNanos, String reason) {

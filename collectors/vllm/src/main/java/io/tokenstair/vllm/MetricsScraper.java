@@ -25,8 +25,6 @@ import java.util.concurrent.TimeUnit;
  * becomes one Rejected event per row of failures.
  */
 final class MetricsScraper implements Closeable {
-    static final String SOURCE = "/metrics";
-
     private static final int MAX_BODY_BYTES = 16 << 20;
     private static final int MAX_SAMPLES = 100_000;
 
@@ -101,14 +99,14 @@ final class MetricsScraper implements Closeable {
                         collectorId,
                         HostClocks.elapsedId(),
                         clockNanos,
-                        new MetricSampled(SOURCE, sample.name(), sample.labels(), sample.value()));
+                        new MetricSampled(endpoint.toString(), sample.name(), sample.labels(), sample.value()));
             } catch (ForeignFormatException unreadable) {
                 if (rejected++ == 0) {
                     out.accept(
                             collectorId,
                             HostClocks.elapsedId(),
                             clockNanos,
-                            new Rejected(SOURCE, (long) count, null, unreadable.reason(), null));
+                            new Rejected(endpoint.toString(), (long) count, null, unreadable.reason(), null));
                 }
             }
         }

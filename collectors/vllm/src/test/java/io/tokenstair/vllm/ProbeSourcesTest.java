@@ -26,8 +26,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** The messages of a probe in a real vLLM 0.32.0 on CPU: 8 requests of 250 tokens in 75 blocks, then 3 and again 3 of 40 tokens. */
+/**
+ * The messages of a probe in real vLLM engines on CPU, 0.32.0 and 0.19.1: 8 requests of 250 tokens in 75 blocks, then 3 of 40 tokens,
+ * under the newer one twice.
+ */
 class ProbeSourcesTest {
     private static final String RECORDED = "probe-vllm-0.32.0.bin.gz";
 
@@ -39,9 +44,13 @@ class ProbeSourcesTest {
                 .toList();
     }
 
-    @Test
-    void everyTokenOfEveryRequestIsThereOnce() throws Exception {
-        List<Told> told = RecordedMessages.of(RECORDED).events();
+    private static final String OLDER = "probe-vllm-0.19.1.bin.gz";
+
+    @ParameterizedTest
+    @ValueSource(strings = {RECORDED, OLDER})
+    void everyTokenOfEveryRequestIsThereOnce(String recorded) throws Exception {
+        List<Told> told = RecordedMessages.of(recorded).events();
+        int requests = recorded.equals(RECORDED) ? 14 : 11;
 
         assertThat(only(told, Rejected.class)).isEmpty();
         assertThat(only(told, CollectorGap.class)).isEmpty();
@@ -64,7 +73,7 @@ class ProbeSourcesTest {
                 }
             }
         }
-        assertThat(tokens).hasSize(14);
+        assertThat(tokens).hasSize(requests);
         tokens.forEach((id, indices) -> {
             int expected = id.startsWith("cmpl-press") ? 250 : 40;
             assertThat(indices).as(id).hasSize(expected).contains(0, expected - 1);
@@ -76,9 +85,10 @@ class ProbeSourcesTest {
         });
     }
 
-    @Test
-    void preemptionsNameWhoWantedTheBlocksAndWhatWasLost() throws Exception {
-        List<Told> told = RecordedMessages.of(RECORDED).events();
+    @ParameterizedTest
+    @ValueSource(strings = {RECORDED, OLDER})
+    void preemptionsNameWhoWantedTheBlocksAndWhatWasLost(String recorded) throws Exception {
+        List<Told> told = RecordedMessages.of(recorded).events();
 
         assertThat(only(told, RequestPreempted.class)).isNotEmpty().allSatisfy(preempted -> {
             assertThat(preempted.reason()).isEqualTo("kv_blocks_exhausted");
@@ -94,14 +104,18 @@ class ProbeSourcesTest {
         assertThat(resumed).isEqualTo(only(told, RequestPreempted.class).size());
     }
 
-    @Test
-    void evictionsSayWhatTheyMadeRoomFor() throws Exception {
-        List<Told> told = RecordedMessages.of(RECORDED).events();
+    @ParameterizedTest
+    @ValueSource(strings = {RECORDED, OLDER})
+    void evictionsSayWhatTheyMadeRoomFor(String recorded) throws Exception {
+        List<Told> told = RecordedMessages.of(recorded).events();
 
         List<KvBlocksEvicted> evicted = only(told, KvBlocksEvicted.class);
         assertThat(evicted).isNotEmpty().allSatisfy(eviction -> {
             assertThat(eviction.reason()).isIn("admission", "capacity", "context-jump");
             assertThat(eviction.blockHashes()).isNotEmpty();
+            assertThat(eviction.reuseCount()).hasSameSizeAs(eviction.blockHashes());
+            assertThat(eviction.idleNanos()).allMatch(idle -> idle > 0);
+            assertThat(eviction.wantedByEngineRequestId()).startsWith("cmpl-");
         });
         assertThat(evicted).extracting(KvBlocksEvicted::reason).contains("admission", "capacity");
     }
@@ -132,10 +146,11 @@ class ProbeSourcesTest {
         });
     }
 
-    @Test
-    void everyEventCanBeWrittenToALog() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {RECORDED, OLDER})
+    void everyEventCanBeWrittenToALog(String recorded) throws Exception {
         long sequence = 0;
-        for (Told told : RecordedMessages.of(RECORDED).events()) {
+        for (Told told : RecordedMessages.of(recorded).events()) {
             EventHeader header =
                     new EventHeader(told.collectorId(), 1, sequence++, told.clockId(), told.clockNanos(), 1L);
             byte[] bytes = EventCodec.encode(new LoggedEvent(header, told.event()));

@@ -1,0 +1,116 @@
+"""Streams rounds of requests at a server with the toggling scheduler, and compares rounds with and without probe and KV events.
+
+    measure.py --url http://127.0.0.1:8100 --costs costs.jsonl --rounds 60 --streams 4 --tokens 100
+
+Rounds take turns: P A B P B A. A and B are both without, so that their difference shows what the machine does by itself. Each P is
+compared with the mean of its two neighbours; intervals of 95 % are drawn from the comparisons (bootstrap, fixed seed).
+"""
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import time
+
+import aiohttp
+
+TURNS = "PABPBA"
+
+
+def quantile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+async def stream(session, url, name, prompt, tokens):
+    body = {"model": "tiny", "prompt": prompt, "max_tokens": tokens, "ignore_eos": True, "temperature": 0, "stream": True}
+    stamps = [time.monotonic_ns()]
+    async with session.post(f"{url}/v1/completions", json=body, headers={"X-Request-Id": name}) as answer:
+        answer.raise_for_status()
+        async for line in answer.content:
+            if line.startswith(b"data: {"):
+                stamps.append(time.monotonic_ns())
+    return stamps
+
+
+async def load(args):
+    results = []
+    timeout = aiohttp.ClientTimeout(total=600)
+    async with aiohttp.ClientSession(timeout=timeout) as session:
+        await stream(session, args.url, "warm-up", list(range(10, 74)), 64)
+        for number in range(args.rounds):
+            label = TURNS[number % len(TURNS)]
+            draw = random.Random(number // 3)
+            prompts = [[draw.randrange(10, 4000) for _ in range(args.prompt)] for _ in range(args.streams)]
+            begin = time.monotonic_ns()
+            streams = await asyncio.gather(*[
+                stream(session, args.url, f"{label}-{number}-{i}", prompts[i], args.tokens) for i in range(args.streams)])
+            end = time.monotonic_ns()
+            gaps = [(b - a) / 1e6 for s in streams for a, b in zip(s[1:], s[2:])]
+            count = sum(len(s) - 1 for s in streams)
+            results.append({
+                "round": f"{label}-{number}", "label": label, "tpotP50": quantile(gaps, .5), "tpotP99": quantile(gaps, .99),
+                "ttftP50": quantile([(s[1] - s[0]) / 1e6 for s in streams], .5),
+                "ttftP99": max((s[1] - s[0]) / 1e6 for s in streams), "throughput": count / ((end - begin) / 1e9)})
+    return results
+
+
+def interval(values):
+    draw = random.Random(1)
+    means = sorted(statistics.fmean(draw.choices(values, k=len(values))) for _ in range(4000))
+    return means[100], means[3899]
+
+
+def ratios(rounds, figure, of, against):
+    """Each round of `of` less the mean of its neighbours, in percent of it; only rounds whose neighbours are both of `against`."""
+    found = []
+    for before, middle, after in zip(rounds, rounds[1:], rounds[2:]):
+        if middle["label"] in of and before["label"] in against and after["label"] in against:
+            base = (before[figure] + after[figure]) / 2
+            found.append(100 * (middle[figure] - base) / base)
+    return found
+
+
+def pairs(rounds, figure):
+    """A against the B beside it, in percent of B: what the machine does by itself."""
+    return [100 * (a[figure] - b[figure]) / b[figure]
+            for x, y in zip(rounds, rounds[1:]) if {x["label"], y["label"]} == {"A", "B"}
+            for a, b in [(x, y) if x["label"] == "A" else (y, x)]]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--url", default="http://127.0.0.1:8100")
+    parser.add_argument("--costs", required=True)
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--streams", type=int, default=4)
+    parser.add_argument("--prompt", type=int, default=64)
+    parser.add_argument("--tokens", type=int, default=100)
+    args = parser.parse_args()
+    load_before = os.getloadavg()[0]
+    rounds = asyncio.run(load(args))
+    print(f"{args.rounds} rounds of {args.streams} streams of {args.tokens} tokens; load of the machine {load_before:.1f} before, "
+          f"{os.getloadavg()[0]:.1f} after; {os.cpu_count()} cores")
+    print(f"{'':14}{'without':>10}{'with':>10}   with against without, 95 %      A against B, 95 %")
+    for figure in ("tpotP50", "tpotP99", "ttftP50", "ttftP99", "throughput"):
+        without = statistics.median(r[figure] for r in rounds if r["label"] != "P")
+        on = statistics.median(r[figure] for r in rounds if r["label"] == "P")
+        cost, same = ratios(rounds, figure, "P", "AB"), pairs(rounds, figure)
+        low, high = interval(cost)
+        same_low, same_high = interval(same)
+        print(f"{figure:14}{without:10.2f}{on:10.2f}   {statistics.fmean(cost):+6.2f} % ({low:+.2f} to {high:+.2f})   "
+              f"{statistics.fmean(same):+6.2f} % ({same_low:+.2f} to {same_high:+.2f})")
+    with open(args.costs) as file:
+        costs = [json.loads(line) for line in file]
+    on = [c for c in costs if c["round"].startswith("P-")]
+    steps = sum(c["steps"] for c in on)
+    rows = sum(c["rows"] for c in on)
+    inside = sorted(c["insideNanos"] / c["steps"] / 1e3 for c in on)
+    sender = sorted(c["senderNanos"] / c["steps"] / 1e3 for c in on)
+    print(f"engine process, CPU per step of {rows / steps:.1f} sequences: in the probe {quantile(inside, .5):.1f} us "
+          f"({inside[0]:.1f} to {inside[-1]:.1f} over rounds), in its sender thread {quantile(sender, .5):.1f} us; "
+          f"goal {10 + .35 * rows / steps:.1f} us together")
+
+
+main()
