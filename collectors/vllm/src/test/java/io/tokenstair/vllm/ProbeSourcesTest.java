@@ -78,7 +78,7 @@ class ProbeSourcesTest {
             int expected = id.startsWith("cmpl-press") ? 250 : 40;
             assertThat(indices).as(id).hasSize(expected).contains(0, expected - 1);
         });
-        assertThat(only(told, RequestFinished.class)).hasSize(14).allSatisfy(finished -> {
+        assertThat(only(told, RequestFinished.class)).hasSize(requests).allSatisfy(finished -> {
             assertThat(finished.endReason()).isEqualTo("length");
             assertThat(finished.outputTokens())
                     .isEqualTo(finished.engineRequestId().startsWith("cmpl-press") ? 250L : 40L);
