@@ -42,13 +42,13 @@ import org.junit.jupiter.api.io.TempDir;
 class LiveVllmIT {
     private static final int PENDING_MESSAGES = 4;
 
-    @TempDir
-    Path work;
+    private Path work;
 
     private LiveVllm vllm;
 
     @BeforeAll
-    void start() throws Exception {
+    void start(@TempDir Path folder) throws Exception {
+        work = folder;
         try {
             vllm = LiveVllm.start(LiveVllm.environment(), work, PENDING_MESSAGES);
         } catch (LiveVllm.CannotRunException why) {

@@ -142,6 +142,7 @@ public final class CollectVllmMain implements Callable<Integer> {
         VllmCollector collector;
         try {
             VllmSettings settings = new VllmSettings(
+                    "vllm",
                     engineName,
                     probe,
                     kvEvents,

@@ -23,12 +23,11 @@ import org.jspecify.annotations.Nullable;
  * left out. Reads at most {@value #MAX_PROCESSES} processes.
  */
 final class HostReader implements Closeable {
-    static final String COLLECTOR = "vllm-host";
-
     private static final int MAX_PROCESSES = 256;
     private static final long TICK_NANOS = 10_000_000L;
     private static final long TCP_EVERY_NANOS = 5_000_000_000L;
 
+    private final String collectorId;
     private final EventOut out;
     private final Path proc;
     private final @Nullable String processNamespace;
@@ -40,11 +39,12 @@ final class HostReader implements Closeable {
 
     private record Observed(long pid, String role, @Nullable String engineId, String machine) {}
 
-    HostReader(Duration every, EventOut out) {
-        this(every, out, Path.of("/proc"));
+    HostReader(String collectorId, Duration every, EventOut out) {
+        this(collectorId, every, out, Path.of("/proc"));
     }
 
-    HostReader(Duration every, EventOut out, Path proc) {
+    HostReader(String collectorId, Duration every, EventOut out, Path proc) {
+        this.collectorId = collectorId;
         this.out = out;
         this.proc = proc;
         this.processNamespace = link(proc.resolve("self/ns/pid"));
@@ -103,7 +103,7 @@ final class HostReader implements Closeable {
         Long onCore = words.length > 1 ? number(words[0]) : null;
         Long waited = words.length > 1 ? number(words[1]) : null;
         out.accept(
-                COLLECTOR,
+                collectorId,
                 HostClocks.elapsedId(),
                 now,
                 new HostSampled(

@@ -35,10 +35,10 @@ final class MetricsScraper implements Closeable {
     private final ScheduledExecutorService clock;
     private boolean failing;
 
-    MetricsScraper(URI endpoint, Duration every, String engineName, EventOut out) {
+    MetricsScraper(URI endpoint, Duration every, String collectorId, EventOut out) {
         this.endpoint = endpoint;
         this.out = out;
-        this.collectorId = "vllm-metrics/" + engineName;
+        this.collectorId = collectorId;
         this.client =
                 HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
         this.clock = Executors.newSingleThreadScheduledExecutor(task -> {

@@ -27,6 +27,7 @@ final class ProbeSources {
     private static final int MAX_SOURCES = 1_024;
     private static final long CLOCK_SAMPLE_EVERY_NANOS = 1_000_000_000L;
 
+    private final String collectorName;
     private final String engineName;
     private final EventOut out;
     private final IntFunction<@Nullable KvEvictionReasons> evictions;
@@ -56,16 +57,19 @@ final class ProbeSources {
     /**
      * Sources that send to one collector.
      *
+     * @param collectorName what the ids of what they log begin with
      * @param engineName name of an engine that has not been given one; ranks above 0 get their number behind it
      * @param out takes the events
      * @param evictions for a rank, what joins its evicted blocks with its KV events; absent where those are not collected
      * @param processes is told of the processes there are
      */
     ProbeSources(
+            String collectorName,
             String engineName,
             EventOut out,
             IntFunction<@Nullable KvEvictionReasons> evictions,
             Consumer<ObservedProcess> processes) {
+        this.collectorName = collectorName;
         this.engineName = engineName;
         this.out = out;
         this.evictions = evictions;
@@ -89,7 +93,7 @@ final class ProbeSources {
         long sampledNanos = Long.MIN_VALUE;
 
         Source(ProbeEnvelope envelope) {
-            this.collectorId = "vllm-probe/" + envelope.source();
+            this.collectorId = collectorName + "-probe/" + envelope.source();
             this.clockId = "monotonic@" + envelope.machine();
             this.wallClockId = "wall@" + envelope.machine();
             this.rank = envelope.rank() == null ? 0 : envelope.rank();
@@ -110,7 +114,7 @@ final class ProbeSources {
         try {
             message = ProbeMessage.parse(first, second);
         } catch (ForeignFormatException unreadable) {
-            reject("vllm-probe", "monotonic", null, "probe", unreadable.reason());
+            reject(collectorName + "-probe", "monotonic", null, "probe", unreadable.reason());
             return;
         }
         ProbeEnvelope envelope = message.envelope();

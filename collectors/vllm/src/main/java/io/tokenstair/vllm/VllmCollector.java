@@ -57,9 +57,12 @@ public final class VllmCollector implements Closeable {
      */
     public VllmCollector(VllmSettings settings, EventOut out) {
         this.settings = settings;
-        this.host = settings.hostEvery() == null ? null : new HostReader(settings.hostEvery(), out);
+        this.host = settings.hostEvery() == null
+                ? null
+                : new HostReader(settings.collectorName() + "-host", settings.hostEvery(), out);
         boolean joinsEvictions = !settings.kvEvents().isEmpty();
         this.probes = new ProbeSources(
+                settings.collectorName(),
                 settings.engineName(),
                 out,
                 rank -> joinsEvictions ? evictions.computeIfAbsent(rank, unused -> new KvEvictionReasons()) : null,
@@ -79,7 +82,8 @@ public final class VllmCollector implements Closeable {
         }
         this.metrics = settings.metrics() == null
                 ? null
-                : new MetricsScraper(settings.metrics(), settings.metricsEvery(), settings.engineName(), out);
+                : new MetricsScraper(
+                        settings.metrics(), settings.metricsEvery(), settings.collectorName() + "-metrics", out);
         this.reader = new Thread(this::read, "tokenstair-vllm");
         reader.setDaemon(true);
         reader.start();
@@ -110,7 +114,12 @@ public final class VllmCollector implements Closeable {
             replay.connect(settings.kvReplay().get(index));
         }
         KvMessages messages = new KvMessages(
-                address, settings.engineName(), "vllm-kv/" + index, HostClocks.elapsedId(), out, evictions::get);
+                address,
+                settings.engineName(),
+                settings.collectorName() + "-kv/" + index,
+                HostClocks.elapsedId(),
+                out,
+                evictions::get);
         return new Publisher(subscriber, replay, messages);
     }
 

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What to collect of a vLLM server.
  *
+ * @param collectorName what the ids of what it logs begin with; unique in this process
  * @param engineName what its engine is called where nothing else names it; ranks above 0 get their number behind it
  * @param probe where the probe sends to, bound here; absent when no probe is installed
  * @param kvEvents publishers of KV events, one for each rank
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param hostEvery how often the probe's processes are looked up in /proc; absent when not asked for
  */
 public record VllmSettings(
+        String collectorName,
         String engineName,
         @Nullable String probe,
         List<String> kvEvents,

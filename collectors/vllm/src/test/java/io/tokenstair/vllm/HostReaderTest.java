@@ -24,8 +24,8 @@ class HostReaderTest {
         long pid = ProcessHandle.current().pid();
         String namespace = Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString();
         BlockingQueue<Event> told = new LinkedBlockingQueue<>();
-        try (HostReader reader =
-                new HostReader(Duration.ofMillis(5), (collector, clock, nanos, event) -> told.add(event))) {
+        try (HostReader reader = new HostReader(
+                "vllm-host", Duration.ofMillis(5), (collector, clock, nanos, event) -> told.add(event))) {
             reader.observe(new ObservedProcess("e", "another", "worker", Map.of("pid", 1L, "pidNamespace", namespace)));
             reader.observe(new ObservedProcess("e", MACHINE, "worker", Map.of("pid", 1L, "pidNamespace", "pid:[1]")));
             reader.observe(new ObservedProcess("e", MACHINE, "engine", Map.of("pid", pid, "pidNamespace", namespace)));

@@ -17,6 +17,7 @@ class MutatedProbeTest {
         SplittableRandom random = new SplittableRandom(11);
         long[] events = new long[1];
         ProbeSources sources = new ProbeSources(
+                "vllm",
                 "vllm-0",
                 (collector, clock, nanos, event) -> events[0]++,
                 rank -> rank % 2 == 0 ? new KvEvictionReasons() : null,

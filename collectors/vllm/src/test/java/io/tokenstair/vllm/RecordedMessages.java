@@ -36,6 +36,7 @@ record RecordedMessages(List<byte[][]> messages) {
     List<Told> events() {
         List<Told> told = new ArrayList<>();
         ProbeSources sources = new ProbeSources(
+                "vllm",
                 "vllm-0",
                 (collector, clock, nanos, event) -> told.add(new Told(collector, clock, nanos, event)),
                 rank -> null,

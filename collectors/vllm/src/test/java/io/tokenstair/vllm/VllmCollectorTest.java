@@ -42,7 +42,7 @@ class VllmCollectorTest {
 
     private static VllmSettings settings(
             @Nullable String probe, List<String> kvEvents, List<String> kvReplay, @Nullable URI metrics) {
-        return new VllmSettings("vllm-0", probe, kvEvents, kvReplay, "", metrics, Duration.ofMillis(100), null);
+        return new VllmSettings("vllm", "vllm-0", probe, kvEvents, kvReplay, "", metrics, Duration.ofMillis(100), null);
     }
 
     private VllmCollector collector(VllmSettings settings) {
