@@ -50,7 +50,7 @@ class ArchitectureTest {
     };
 
     private static final String[] COLLECTORS = {
-        "io.tokenstair.collect..", "io.tokenstair.gpu..", "io.tokenstair.simulate.."
+        "io.tokenstair.collect..", "io.tokenstair.gpu..", "io.tokenstair.simulate..", "io.tokenstair.gateway.."
     };
 
     @Test
@@ -81,8 +81,27 @@ class ArchitectureTest {
                 .resideInAnyPackage(EVENTS)
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(
-                        concat(EVENTS, "java..", "com.google.protobuf..", "org.jspecify.annotations..")))
+                        concat(
+                                EVENTS,
+                                "java..",
+                                "com.google.protobuf..",
+                                "org.jspecify.annotations..",
+                                "org.apache.kafka..")))
                 .because("they are what every other module shares: whoever reads them should need nothing else")
+                .check(CLASSES);
+    }
+
+    @Test
+    void onePlaceOfTheEventsKnowsKafka() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(EVENTS)
+                .and()
+                .haveNameNotMatching(".*\\.KafkaPlace.*")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("org.apache.kafka..")
+                .because("whoever writes to a folder needs no broker's library")
                 .check(CLASSES);
     }
 

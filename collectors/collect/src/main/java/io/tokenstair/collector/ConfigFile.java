@@ -1,0 +1,259 @@
+package io.tokenstair.collector;
+
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.log.LogOutlet;
+import io.tokenstair.spelling.NearestName;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
+
+/** The one configuration file of all collectors. Every mistake is told with its file, line and column. */
+final class ConfigFile {
+    static final int MAX_CHARACTERS = 256 << 10;
+
+    private static final String TO = "to";
+    private static final String QUEUE = "queue-events";
+    private static final String COLLECTORS = "collectors";
+    private static final String TYPE = "type";
+    private static final String NAME = "name";
+
+    private final String file;
+    private final List<Collector> known;
+
+    private ConfigFile(String file, List<Collector> known) {
+        this.file = file;
+        this.known = known;
+    }
+
+    /**
+     * What a file says is to be collected.
+     *
+     * @param file its name, for messages
+     * @param text what it holds
+     * @param known the collectors there are
+     * @param to where the log is, instead of what the file says; absent when the file is to say it
+     * @throws CollectorException at the first mistake
+     */
+    static Plan read(String file, String text, List<Collector> known, @Nullable String to) throws CollectorException {
+        if (text.length() > MAX_CHARACTERS) {
+            throw new CollectorException(file + ": longer than " + MAX_CHARACTERS + " characters");
+        }
+        try {
+            Optional<Node> root = new Compose(LoadSettings.builder()
+                            .setLabel(file)
+                            .setCodePointLimit(MAX_CHARACTERS)
+                            .build())
+                    .composeString(text);
+            if (root.isEmpty()) {
+                throw new CollectorException(file + ": empty: see tokenstair collect --print-config");
+            }
+            return new ConfigFile(file, known).plan(root.get(), to);
+        } catch (MarkedYamlEngineException broken) {
+            Mark mark = broken.getProblemMark().or(broken::getContextMark).orElse(null);
+            throw new CollectorException(
+                    file + (mark == null ? "" : ":" + (mark.getLine() + 1) + ":" + (mark.getColumn() + 1))
+                            + ": cannot read the YAML: " + broken.getProblem(),
+                    broken);
+        } catch (YamlEngineException broken) {
+            throw new CollectorException(
+                    file + ": cannot read the YAML: "
+                            + String.valueOf(broken.getMessage())
+                                    .lines()
+                                    .findFirst()
+                                    .orElse(""),
+                    broken);
+        } catch (StackOverflowError tooDeep) {
+            throw new CollectorException(file + ": lists in lists too deep to read", tooDeep);
+        }
+    }
+
+    private Plan plan(Node root, @Nullable String to) throws CollectorException {
+        Map<String, Node> top = mapping(root, "the file", List.of(TO, QUEUE, COLLECTORS));
+        Node log = top.get(TO);
+        String address = to != null ? to : log == null ? null : scalar(log, TO);
+        if (address == null || address.isBlank()) {
+            throw error(root, "to is missing: the log, kafka://host:port/topic or a folder");
+        }
+        int queueEvents = LogOutlet.Settings.DEFAULT.queueEvents();
+        Node queue = top.get(QUEUE);
+        if (queue != null) {
+            String count = scalar(queue, QUEUE);
+            if (OptionKind.COUNT.problem(count) != null
+                    || Integer.parseInt(count) < 8
+                    || Integer.parseInt(count) > 1 << 20) {
+                throw error(queue, QUEUE + ": not a whole number from 8 to " + (1 << 20) + ": " + count);
+            }
+            queueEvents = Integer.parseInt(count);
+        }
+        Node list = top.get(COLLECTORS);
+        if (!(list instanceof SequenceNode sequence) || sequence.getValue().isEmpty()) {
+            throw error(list == null ? root : list, "collectors is to be a list of at least one collector");
+        }
+        List<Plan.Planned> planned = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        Map<String, Integer> countByType = new HashMap<>();
+        for (Node element : sequence.getValue()) {
+            planned.add(planned(element, names, countByType));
+        }
+        return new Plan(address, queueEvents, planned);
+    }
+
+    private Plan.Planned planned(Node element, Set<String> names, Map<String, Integer> countByType)
+            throws CollectorException {
+        Map<String, Node> unchecked = mapping(element, "a collector", null);
+        Node typeNode = unchecked.get(TYPE);
+        if (typeNode == null) {
+            throw error(element, "type is missing: one of " + types());
+        }
+        String type = scalar(typeNode, TYPE);
+        Collector collector = null;
+        for (Collector candidate : known) {
+            if (candidate.type().equals(type)) {
+                collector = candidate;
+            }
+        }
+        if (collector == null) {
+            throw error(typeNode, "unknown collector: " + type + nearest(type, types()));
+        }
+        List<String> allowed = new ArrayList<>(List.of(TYPE, NAME));
+        collector.options().forEach(option -> allowed.add(option.name()));
+        Map<String, Node> given = mapping(element, type, allowed);
+        int index = countByType.merge(type, 1, Integer::sum) - 1;
+        Node nameNode = given.get(NAME);
+        String name = nameNode == null ? type + "-" + index : scalar(nameNode, NAME);
+        if (name.isBlank()
+                || name.getBytes(StandardCharsets.UTF_8).length > EventCodec.MAX_ID_BYTES
+                || name.chars().anyMatch(Character::isISOControl)) {
+            throw error(nameNode == null ? element : nameNode, "name: not a name of 1 to 256 bytes");
+        }
+        if (!names.add(name)) {
+            throw error(nameNode == null ? element : nameNode, "name: two collectors are called " + name);
+        }
+        Map<String, String> texts = new LinkedHashMap<>();
+        for (Option option : collector.options()) {
+            Node node = given.get(option.name());
+            if (node != null) {
+                String text = scalar(node, option.name());
+                String problem = option.problem(text);
+                if (problem != null) {
+                    throw error(node, option.name() + ": " + problem + ": " + text);
+                }
+                texts.put(option.name(), text);
+            }
+        }
+        return new Plan.Planned(name, collector, new OptionValues(collector.options(), texts, place(element)));
+    }
+
+    private List<String> types() {
+        return known.stream().map(Collector::type).toList();
+    }
+
+    private Map<String, Node> mapping(Node node, String what, @Nullable List<String> allowed)
+            throws CollectorException {
+        if (!(node instanceof MappingNode mapping)) {
+            throw error(node, what + " is to be names with values");
+        }
+        Map<String, Node> entries = new LinkedHashMap<>();
+        for (NodeTuple entry : mapping.getValue()) {
+            String name = scalar(entry.getKeyNode(), "a name");
+            if (allowed != null && !allowed.contains(name)) {
+                throw error(entry.getKeyNode(), what + ": unknown setting: " + name + nearest(name, allowed));
+            }
+            if (entries.put(name, entry.getValueNode()) != null) {
+                throw error(entry.getKeyNode(), "set twice: " + name);
+            }
+        }
+        return entries;
+    }
+
+    private String scalar(Node node, String what) throws CollectorException {
+        if (node instanceof ScalarNode scalar) {
+            return scalar.getValue();
+        }
+        throw error(node, what + ": one value is wanted here");
+    }
+
+    private static String nearest(String name, List<String> candidates) {
+        String nearest = NearestName.of(name, candidates);
+        return nearest != null ? ": did you mean " + nearest + "?" : ". There are: " + String.join(", ", candidates);
+    }
+
+    private String place(Node node) {
+        return file
+                + node.getStartMark()
+                        .map(mark -> ":" + (mark.getLine() + 1) + ":" + (mark.getColumn() + 1))
+                        .orElse("");
+    }
+
+    private CollectorException error(Node node, String problem) {
+        return new CollectorException(place(node) + ": " + problem);
+    }
+
+    /** A whole file with every setting, its meaning and its default. */
+    static String sample(List<Collector> known) {
+        StringBuilder text = new StringBuilder();
+        text.append("# tokenstair collect --config FILE: every setting. What is commented out shows its default.\n");
+        text.append("# Sizes: 65536, 64KiB, 1MiB. Times: 500ms, 10s, 5m, 1h.\n\n");
+        text.append("# The log: kafka://host:port/topic, or a folder.\n");
+        text.append("to: ./log\n\n");
+        text.append("# Most events that wait for the log. Beyond, events are lost and counted; nothing waits.\n");
+        text.append("#queue-events: ")
+                .append(LogOutlet.Settings.DEFAULT.queueEvents())
+                .append("\n\n");
+        text.append("# A list: leave away what you do not need; a kind may stand here more than once.\n");
+        text.append("collectors:\n");
+        for (Collector collector : known) {
+            text.append("  # ").append(collector.summary()).append('\n');
+            text.append("  - type: ").append(collector.type()).append('\n');
+            text.append("    # Its name in the log.\n    #name: ")
+                    .append(collector.type())
+                    .append("-0\n");
+            for (Option option : collector.options()) {
+                text.append("    # ").append(option.description());
+                if (!option.required() && option.defaultText() == null) {
+                    text.append(" Not set by default.");
+                }
+                text.append('\n');
+                text.append(option.required() ? "    " : "    #")
+                        .append(option.name())
+                        .append(": ");
+                text.append(
+                        option.required()
+                                ? example(option)
+                                : option.defaultText() == null ? option.label() : option.defaultText());
+                text.append('\n');
+            }
+        }
+        return text.toString();
+    }
+
+    private static String example(Option option) {
+        return switch (option.kind()) {
+            case URL -> "http://127.0.0.1:8000";
+            case ADDRESS -> "127.0.0.1:8100";
+            case COUNT -> "1";
+            case BYTES -> "64KiB";
+            case DURATION -> "10s";
+            case FLAG -> "true";
+            case TEXT, PATH -> "./" + option.name();
+            case CHOICE -> option.choices().get(0);
+        };
+    }
+}

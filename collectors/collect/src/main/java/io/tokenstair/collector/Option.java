@@ -1,0 +1,57 @@
+package io.tokenstair.collector;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One setting of a collector, the same on the command line ({@code --name VALUE}) and in the configuration file ({@code name: value}).
+ *
+ * @param name in lower case, words joined by hyphens
+ * @param kind what its value may be
+ * @param defaultText its value where none is given; absent when it then has none
+ * @param required true when a value must be given
+ * @param choices the values of a {@link OptionKind#CHOICE}; else empty
+ * @param description what it does, in one line
+ */
+record Option(
+        String name,
+        OptionKind kind,
+        @Nullable String defaultText,
+        boolean required,
+        List<String> choices,
+        String description) {
+
+    /** One that must be given. */
+    static Option required(String name, OptionKind kind, String description) {
+        return new Option(name, kind, null, true, List.of(), description);
+    }
+
+    /** One that may be left out, and then has no value. */
+    static Option optional(String name, OptionKind kind, String description) {
+        return new Option(name, kind, null, false, List.of(), description);
+    }
+
+    /** One that has a value where none is given. */
+    static Option of(String name, OptionKind kind, String defaultText, String description) {
+        return new Option(name, kind, defaultText, false, List.of(), description);
+    }
+
+    /** One of a few words. */
+    static Option choice(String name, List<String> choices, String defaultText, String description) {
+        return new Option(name, OptionKind.CHOICE, defaultText, false, List.copyOf(choices), description);
+    }
+
+    /** What is wrong with a value; null where nothing is. */
+    @Nullable
+    String problem(String text) {
+        if (kind == OptionKind.CHOICE) {
+            return choices.contains(text) ? null : "not one of " + String.join(", ", choices);
+        }
+        return kind.problem(text);
+    }
+
+    /** How its value is named in help texts. */
+    String label() {
+        return kind == OptionKind.CHOICE ? String.join("|", choices) : kind.label();
+    }
+}

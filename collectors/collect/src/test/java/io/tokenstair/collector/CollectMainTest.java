@@ -1,0 +1,184 @@
+package io.tokenstair.collector;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.RequestCompleted;
+import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.log.FolderLogReader;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+@Timeout(60)
+class CollectMainTest {
+    @TempDir
+    Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private final CollectMain collect = new CollectMain(Collectors.all());
+
+    private int run(String... arguments) {
+        CommandLine line = collect.commandLine();
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err));
+        line.getSubcommands().values().forEach(sub -> {
+            sub.setOut(new PrintWriter(out));
+            sub.setErr(new PrintWriter(err));
+        });
+        return line.execute(arguments);
+    }
+
+    private int check(String yaml) throws Exception {
+        Path file = Files.writeString(folder.resolve("collect.yaml"), yaml);
+        return run("--config", file.toString(), "--check");
+    }
+
+    @Test
+    void helpFitsAScreenAndEndsWithAnExample() {
+        assertThat(run("--help")).isZero();
+        assertThat(out.toString().lines().count()).isLessThan(24);
+        assertThat(out.toString()).contains("gateway").contains("Example:");
+        assertThat(run("gateway", "--help")).isZero();
+        assertThat(out.toString()).contains("--upstream=URL").contains("(default: 127.0.0.1:8100)");
+    }
+
+    @Test
+    void thePrintedFileIsAFileThatWorksAndNamesEverySetting() throws Exception {
+        assertThat(run("--print-config")).isZero();
+        String printed = out.toString();
+        for (Collector collector : Collectors.all()) {
+            for (Option option : collector.options()) {
+                assertThat(printed).contains(option.name() + ": ").contains(option.description());
+            }
+        }
+        assertThat(check(printed)).isZero();
+        // With every comment that holds a setting taken away it says the same.
+        assertThat(check(printed.replaceAll("(?m)^(\\s*)#((?!tls-|upstream-ca)[a-z0-9-]+: )", "$1$2")))
+                .as(err.toString())
+                .isZero();
+    }
+
+    @Test
+    void mistakesAreToldWithTheirPlaceAndTheNearestName() throws Exception {
+        assertThat(mistake("to: log\ncollectors:\n  - type: gateway\n    upstrem: http://a:1\n"))
+                .contains("collect.yaml:4:5: gateway: unknown setting: upstrem: did you mean upstream?");
+        assertThat(mistake("to: log\ncollectors:\n  - type: gatway\n"))
+                .contains("collect.yaml:3:11: unknown collector: gatway: did you mean gateway?");
+        assertThat(mistake("to: log\ncollectors:\n  - type: gateway\n")).contains(":3:5: upstream is missing");
+        assertThat(mistake("to: log\ncollectors:\n  - type: gateway\n    upstream: http://a:1\n    max-body: 3 GB\n"))
+                .contains(":5:15: max-body: not a size");
+        assertThat(mistake("to: log\ncollectors:\n  - {type: gateway, upstream: 'ftp://a'}\n"))
+                .contains(":3:31: upstream: not an address");
+        assertThat(mistake("collectors:\n  - {type: gateway, upstream: 'http://a'}\n"))
+                .contains(":1:1: to is missing");
+        assertThat(mistake("to: a\nto: b\n")).contains(":2:1: set twice: to");
+        assertThat(mistake("to: a\ncollectors: {}\n")).contains(":2:13: collectors is to be a list");
+        assertThat(mistake("to: a\ncollectors: [\n")).contains("cannot read the YAML");
+        assertThat(mistake("")).contains("empty");
+        assertThat(mistake("[".repeat(100_000))).contains("collect.yaml");
+        assertThat(
+                        mistake(
+                                "to: a\ncollectors:\n  - {type: gateway, name: x, upstream: 'http://a'}\n  - {type: gateway, name: x, upstream: 'http://a'}\n"))
+                .contains(":4:27: name: two collectors are called x");
+        assertThat(run("--config", folder.resolve("none.yaml").toString())).isEqualTo(2);
+        assertThat(err.toString()).contains("there is no such file");
+    }
+
+    private String mistake(String yaml) throws Exception {
+        err.getBuffer().setLength(0);
+        assertThat(check(yaml)).isEqualTo(2);
+        assertThat(err.toString().lines()).hasSize(1);
+        return err.toString();
+    }
+
+    @Test
+    void wrongUseIsOneLine() {
+        assertThat(run()).isEqualTo(2);
+        assertThat(run("gateway", "--to", "log", "--upstream", "nonsense")).isEqualTo(2);
+        assertThat(run("gatewy")).isEqualTo(2);
+        assertThat(run("gateway", "--to", "kafka://nohost", "--upstream", "http://a:1"))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("did you mean gateway?").contains("kafka://host:port/topic");
+        assertThat(err.toString().lines()).hasSize(4);
+    }
+
+    @Test
+    void itCollectsUntilItIsEnded() throws Exception {
+        HttpServer engine = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        engine.createContext("/", exchange -> {
+            byte[] answer =
+                    "{\"id\":\"cmpl-1\",\"choices\":[{\"index\":0,\"text\":\"a\"}],\"usage\":{\"completion_tokens\":1}}"
+                            .getBytes(StandardCharsets.UTF_8);
+            exchange.getRequestBody().readAllBytes();
+            exchange.getResponseHeaders().add("content-type", "application/json");
+            exchange.sendResponseHeaders(200, answer.length);
+            exchange.getResponseBody().write(answer);
+            exchange.close();
+        });
+        engine.start();
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        Path log = folder.resolve("log");
+        CompletableFuture<Integer> code = CompletableFuture.supplyAsync(() -> run(
+                "gateway",
+                "--to",
+                log.toString(),
+                "--name",
+                "front",
+                "--listen",
+                "127.0.0.1:" + port,
+                "--upstream",
+                "http://127.0.0.1:" + engine.getAddress().getPort()));
+        while (!err.toString().contains("Collecting to")) {
+            assertThat(code).isNotDone();
+            Thread.onSpinWait();
+        }
+        HttpResponse<String> answer = HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/v1/completions"))
+                                .POST(HttpRequest.BodyPublishers.ofString("{}"))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+        assertThat(answer.statusCode()).isEqualTo(200);
+        collect.end();
+        assertThat(code.get(40, TimeUnit.SECONDS)).isZero();
+        engine.stop(0);
+        assertThat(err.toString()).contains("lost 0");
+        List<LoggedEvent> events = new ArrayList<>();
+        for (Path partition : FolderLogReader.partitions(log)) {
+            try (FolderLogReader reader = new FolderLogReader(partition, 0)) {
+                for (byte[] bytes = reader.next(); bytes != null; bytes = reader.next()) {
+                    events.add(EventCodec.decode(bytes));
+                }
+            }
+        }
+        assertThat(events)
+                .allSatisfy(event -> assertThat(event.header().collectorId()).isEqualTo("front"));
+        assertThat(events)
+                .anyMatch(event -> event.event() instanceof RequestCompleted completed
+                        && completed.outputTokens() != null
+                        && completed.outputTokens() == 1);
+    }
+}

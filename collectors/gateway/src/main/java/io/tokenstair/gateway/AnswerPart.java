@@ -1,0 +1,477 @@
+package io.tokenstair.gateway;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.tokenstair.event.Finish;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one JSON object of an answer says: a chunk of a stream, or a whole answer. Understands the OpenAI-compatible forms (completions,
+ * chat, responses), vLLM's generate, SGLang's generate, llama.cpp's completion, TGI's and Triton's generate, Anthropic's messages. Of
+ * texts it only looks whether they are empty.
+ */
+final class AnswerPart {
+    private static final JsonFactory JSON = new JsonFactory();
+    private static final int MAX_NAME_CHARACTERS = 256;
+    private static final int MAX_CHOICES = 1_024;
+
+    /** What a choice says. Counts are -1 where not said. */
+    static final class Choice {
+        int index;
+        int tokenIds = -1;
+        int logprobs = -1;
+        boolean text;
+        boolean role;
+        Finish finish = Finish.NONE;
+    }
+
+    final List<Choice> choices = new ArrayList<>(1);
+
+    @Nullable
+    String id;
+
+    boolean error;
+
+    @Nullable
+    String errorType;
+
+    boolean promptProgress;
+    /** Output tokens of the sequence so far as the engine counts, -1 where not said. */
+    long producedTokens = -1;
+
+    long usageOutputTokens = -1;
+    long usagePromptTokens = -1;
+    long usageCachedTokens = -1;
+
+    private @Nullable Choice only;
+
+    /** What the bytes say; null where they are no JSON object. */
+    static @Nullable AnswerPart read(byte[] bytes) {
+        AnswerPart part = new AnswerPart();
+        try (JsonParser json = JSON.createParser(bytes)) {
+            if (json.nextToken() != JsonToken.START_OBJECT) {
+                return null;
+            }
+            part.object(json, 0);
+            return json.currentToken() == JsonToken.END_OBJECT ? part : null;
+        } catch (IOException noJson) {
+            return null;
+        }
+    }
+
+    /** The one choice of a form that has no list of choices. */
+    private Choice only() {
+        if (only == null) {
+            only = new Choice();
+            choices.add(only);
+        }
+        return only;
+    }
+
+    private void object(JsonParser json, int depth) throws IOException {
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken value = json.nextToken();
+            if (depth == 0) {
+                top(json, name, value);
+            } else {
+                nested(json, name, value);
+            }
+        }
+    }
+
+    private void top(JsonParser json, String name, JsonToken value) throws IOException {
+        switch (name) {
+            case "id", "request_id" -> id = id == null ? name(json, value) : skip(json, id);
+            case "choices" -> choices(json, value);
+            case "usage" -> usage(json, value);
+            case "error" -> error(json, value);
+            case "object" -> {
+                // An older vLLM tells an error so.
+                error |= "error".equals(name(json, value));
+            }
+            case "timings" -> timings(json, value);
+            case "prompt_progress" -> {
+                promptProgress = value == JsonToken.START_OBJECT;
+                json.skipChildren();
+            }
+            case "content", "text", "text_output" -> {
+                if (value == JsonToken.VALUE_STRING) {
+                    only().text |= notEmpty(json);
+                } else {
+                    json.skipChildren();
+                }
+            }
+            case "tokens", "output_ids", "token_ids" -> {
+                if (value == JsonToken.START_ARRAY) {
+                    only().tokenIds = elements(json);
+                } else {
+                    json.skipChildren();
+                }
+            }
+            case "tokens_predicted" -> producedTokens = count(json, value, producedTokens);
+            case "tokens_evaluated" -> usagePromptTokens = count(json, value, usagePromptTokens);
+            case "stop_type", "finish_reason", "stop_reason" -> finish(json, value);
+            case "meta_info" -> metaInfo(json, value);
+            case "token" -> {
+                if (value == JsonToken.START_OBJECT) {
+                    only().tokenIds = 1;
+                    only().text = true;
+                }
+                json.skipChildren();
+            }
+            case "details" -> details(json, value);
+            case "delta" -> delta(json, value);
+            case "response", "message" -> {
+                if (value == JsonToken.START_OBJECT) {
+                    object(json, 1);
+                } else {
+                    json.skipChildren();
+                }
+            }
+            default -> json.skipChildren();
+        }
+    }
+
+    /** Fields of the object that the events of the responses and messages forms wrap. */
+    private void nested(JsonParser json, String name, JsonToken value) throws IOException {
+        switch (name) {
+            case "id" -> id = id == null ? name(json, value) : skip(json, id);
+            case "usage" -> usage(json, value);
+            case "error" -> error(json, value);
+            default -> json.skipChildren();
+        }
+    }
+
+    private void choices(JsonParser json, JsonToken value) throws IOException {
+        if (value != JsonToken.START_ARRAY) {
+            json.skipChildren();
+            return;
+        }
+        for (JsonToken element = json.nextToken(); element != JsonToken.END_ARRAY; element = json.nextToken()) {
+            if (element == null) {
+                return;
+            }
+            if (element != JsonToken.START_OBJECT || choices.size() >= MAX_CHOICES) {
+                json.skipChildren();
+                continue;
+            }
+            Choice choice = new Choice();
+            choices.add(choice);
+            choice(json, choice);
+        }
+    }
+
+    private static void choice(JsonParser json, Choice choice) throws IOException {
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken value = json.nextToken();
+            switch (name) {
+                case "index" -> choice.index = (int) Math.min(1 << 20, Math.max(0, count(json, value, 0)));
+                case "text" -> {
+                    choice.text |= value == JsonToken.VALUE_STRING && notEmpty(json);
+                    json.skipChildren();
+                }
+                case "delta", "message" -> {
+                    if (value == JsonToken.START_OBJECT) {
+                        text(json, choice);
+                    } else {
+                        json.skipChildren();
+                    }
+                }
+                case "token_ids" -> {
+                    if (value == JsonToken.START_ARRAY) {
+                        choice.tokenIds = elements(json);
+                    } else {
+                        json.skipChildren();
+                    }
+                }
+                case "logprobs" -> {
+                    if (value == JsonToken.START_OBJECT) {
+                        logprobs(json, choice);
+                    } else {
+                        json.skipChildren();
+                    }
+                }
+                case "finish_reason" -> {
+                    if (value == JsonToken.VALUE_STRING) {
+                        choice.finish = finish(json.getText());
+                    }
+                    json.skipChildren();
+                }
+                default -> json.skipChildren();
+            }
+        }
+    }
+
+    /** A delta or message: any text in it, of whatever kind, came from tokens. */
+    private static void text(JsonParser json, Choice choice) throws IOException {
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken value = json.nextToken();
+            switch (name) {
+                case "role" -> choice.role |= value == JsonToken.VALUE_STRING;
+                case "content", "reasoning_content", "reasoning", "refusal" ->
+                    choice.text |= value == JsonToken.VALUE_STRING && notEmpty(json);
+                case "tool_calls", "function_call" ->
+                    choice.text |=
+                            value == JsonToken.START_OBJECT || (value == JsonToken.START_ARRAY && elements(json) > 0);
+                default -> choice.text |= false;
+            }
+            json.skipChildren();
+        }
+    }
+
+    private static void logprobs(JsonParser json, Choice choice) throws IOException {
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken value = json.nextToken();
+            if (value == JsonToken.START_ARRAY && (name.equals("content") || name.equals("tokens"))) {
+                choice.logprobs = elements(json);
+            } else {
+                json.skipChildren();
+            }
+        }
+    }
+
+    private void usage(JsonParser json, JsonToken value) throws IOException {
+        if (value != JsonToken.START_OBJECT) {
+            json.skipChildren();
+            return;
+        }
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken field = json.nextToken();
+            switch (name) {
+                case "completion_tokens", "output_tokens" -> usageOutputTokens = count(json, field, usageOutputTokens);
+                case "prompt_tokens", "input_tokens" -> usagePromptTokens = count(json, field, usagePromptTokens);
+                case "cache_read_input_tokens" -> usageCachedTokens = count(json, field, usageCachedTokens);
+                case "prompt_tokens_details", "input_tokens_details" -> {
+                    if (field == JsonToken.START_OBJECT) {
+                        cached(json);
+                    } else {
+                        json.skipChildren();
+                    }
+                }
+                default -> json.skipChildren();
+            }
+        }
+    }
+
+    private void cached(JsonParser json) throws IOException {
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken field = json.nextToken();
+            if (name.equals("cached_tokens")) {
+                usageCachedTokens = count(json, field, usageCachedTokens);
+            } else {
+                json.skipChildren();
+            }
+        }
+    }
+
+    private void error(JsonParser json, JsonToken value) throws IOException {
+        error = value != JsonToken.VALUE_NULL && value != JsonToken.VALUE_FALSE;
+        if (value != JsonToken.START_OBJECT) {
+            json.skipChildren();
+            return;
+        }
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken field = json.nextToken();
+            if (name.equals("type")) {
+                errorType = name(json, field);
+            } else {
+                json.skipChildren();
+            }
+        }
+    }
+
+    private void timings(JsonParser json, JsonToken value) throws IOException {
+        if (value != JsonToken.START_OBJECT) {
+            json.skipChildren();
+            return;
+        }
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken field = json.nextToken();
+            switch (name) {
+                case "predicted_n" -> producedTokens = count(json, field, producedTokens);
+                case "cache_n" -> usageCachedTokens = count(json, field, usageCachedTokens);
+                default -> json.skipChildren();
+            }
+        }
+    }
+
+    private void metaInfo(JsonParser json, JsonToken value) throws IOException {
+        if (value != JsonToken.START_OBJECT) {
+            json.skipChildren();
+            return;
+        }
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken field = json.nextToken();
+            switch (name) {
+                case "id" -> id = name(json, field);
+                case "completion_tokens" -> {
+                    producedTokens = count(json, field, producedTokens);
+                    usageOutputTokens = producedTokens;
+                }
+                case "prompt_tokens" -> usagePromptTokens = count(json, field, usagePromptTokens);
+                case "cached_tokens" -> usageCachedTokens = count(json, field, usageCachedTokens);
+                case "finish_reason" -> {
+                    if (field == JsonToken.START_OBJECT) {
+                        detailsFinish(json, "type");
+                    } else {
+                        finish(json, field);
+                    }
+                }
+                default -> json.skipChildren();
+            }
+        }
+    }
+
+    private void details(JsonParser json, JsonToken value) throws IOException {
+        if (value == JsonToken.START_OBJECT) {
+            detailsFinish(json, "finish_reason");
+        } else {
+            json.skipChildren();
+        }
+    }
+
+    private void detailsFinish(JsonParser json, String wanted) throws IOException {
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken field = json.nextToken();
+            if (name.equals(wanted)) {
+                finish(json, field);
+            } else if (name.equals("generated_tokens")) {
+                usageOutputTokens = count(json, field, usageOutputTokens);
+            } else {
+                json.skipChildren();
+            }
+        }
+    }
+
+    private void finish(JsonParser json, JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_STRING && !json.getText().equals("none")) {
+            only().finish = finish(json.getText());
+        }
+        json.skipChildren();
+    }
+
+    private void delta(JsonParser json, JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_STRING) {
+            only().text |= notEmpty(json);
+            return;
+        }
+        if (value != JsonToken.START_OBJECT) {
+            json.skipChildren();
+            return;
+        }
+        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
+            if (next == null) {
+                return;
+            }
+            String name = json.currentName();
+            JsonToken field = json.nextToken();
+            switch (name) {
+                case "text", "thinking", "partial_json" ->
+                    only().text |= field == JsonToken.VALUE_STRING && notEmpty(json);
+                case "stop_reason" -> finish(json, field);
+                default -> json.skipChildren();
+            }
+        }
+    }
+
+    private static Finish finish(String reason) {
+        return switch (reason.toLowerCase(Locale.ROOT)) {
+            case "stop",
+                    "eos",
+                    "eos_token",
+                    "word",
+                    "stop_sequence",
+                    "end_turn",
+                    "tool_calls",
+                    "tool_use",
+                    "function_call" -> Finish.STOP;
+            case "length", "limit", "max_tokens" -> Finish.LENGTH;
+            case "abort", "aborted" -> Finish.ABORTED;
+            case "error" -> Finish.ERROR;
+            default -> Finish.OTHER;
+        };
+    }
+
+    private static boolean notEmpty(JsonParser json) throws IOException {
+        return json.getTextLength() > 0;
+    }
+
+    private static int elements(JsonParser json) throws IOException {
+        int count = 0;
+        for (JsonToken element = json.nextToken();
+                element != null && element != JsonToken.END_ARRAY;
+                element = json.nextToken()) {
+            count++;
+            json.skipChildren();
+        }
+        return count;
+    }
+
+    private static long count(JsonParser json, JsonToken value, long otherwise) throws IOException {
+        if (value == JsonToken.VALUE_NUMBER_INT
+                && json.getNumberType() != JsonParser.NumberType.BIG_INTEGER
+                && json.getLongValue() >= 0) {
+            return json.getLongValue();
+        }
+        json.skipChildren();
+        return otherwise;
+    }
+
+    private static @Nullable String name(JsonParser json, JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_STRING && json.getTextLength() <= MAX_NAME_CHARACTERS) {
+            return json.getText();
+        }
+        json.skipChildren();
+        return null;
+    }
+
+    private static @Nullable String skip(JsonParser json, @Nullable String kept) throws IOException {
+        json.skipChildren();
+        return kept;
+    }
+}
