@@ -89,6 +89,7 @@ class RuleSchemaTest {
                 "unknown-name",
                 "unknown-kind",
                 "unknown-cause",
+                "cause-without-its-stage",
                 "unknown-severity",
                 "unknown-key",
                 "unknown-distinct",

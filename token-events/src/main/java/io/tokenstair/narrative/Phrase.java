@@ -321,9 +321,6 @@ public enum Phrase {
     RULE_LOST_THEM_AGAIN(
             "In step {0} it lost them again, and has computed more tokens again than it gained since.",
             "它在第 {0} 步又失去了它们，此间重新计算的 token 多于新得到的。"),
-    RULE_HAD_LOST_BLOCKS(
-            "Request {0} had lost its KV blocks: its token {1} came {2} after the one before.",
-            "请求 {0} 曾失去 KV 块：它的第 {1} 个 token 比前一个晚 {2}。"),
     RULE_FIFTH_COMPUTED_BEFORE(
             "By step {0} at least a fifth of all computed tokens had been computed before, for 128 steps, with six preemptions or more.",
             "到第 {0} 步为止的 128 步里，所计算的 token 至少五分之一曾经计算过，期间至少六次抢占。"),
@@ -363,8 +360,7 @@ public enum Phrase {
             "Token {0} of request {1} came late to the client, {2} in all by then: a gateway held it.",
             "请求 {1} 的第 {0} 个 token 到达客户端时已晚，至此共晚 {2}：网关扣留了它。"),
     RULE_IN_GROUPS(
-            "By token {0} half of the chunks or more had gone out in groups, three times or more.",
-            "到第 {0} 个 token 为止，至少一半的数据块是成组发出的，至少三次。"),
+            "By token {0} half of the chunks or more had gone out in groups.", "到第 {0} 个 token 为止，至少一半的数据块是成组发出的。"),
     RULE_LEFT_LATE(
             "Token {0} of request {1} was made on time and left the engine late, by {2} in all by then.",
             "请求 {1} 的第 {0} 个 token 按时产生，却晚离开引擎，至此共晚 {2}。"),
@@ -380,7 +376,7 @@ public enum Phrase {
     RULE_TTFT_OVER(
             "The first token of request {0} came {1} after it was sent: over 2 s.",
             "请求 {0} 的首个 token 在发送后 {1} 才到：超过 2 s。"),
-    RULE_LOST_IN_QUEUE("It lost {0} in the queue of engine {1}, by {2}.", "它在引擎 {1} 的队列中损失了 {0}，原因为 {2}。"),
+    RULE_FIRST_LOST("On engine {1} it lost {0} of that, by {2}.", "其中 {0} 损失在引擎 {1} 上，原因为 {2}。"),
     RULE_LESS_URGENT_RAN(
             "Request {0} of priority {1} waited while request {2} of priority {3} ran in step {4}.",
             "优先级为 {1} 的请求 {0} 在等待，而优先级为 {3} 的请求 {2} 在第 {4} 步运行。"),

@@ -30,7 +30,7 @@ public final class BoundRule implements Serializable {
     private final transient int revision;
     private final transient String description;
     private final transient Severity severity;
-    private final transient Cause cause;
+    private final transient RuleCause cause;
     private final transient RuleKey key;
     private final transient @Nullable Long effectiveFromMillis;
     private final transient RuleCaps caps;
@@ -46,7 +46,7 @@ public final class BoundRule implements Serializable {
             int revision,
             String description,
             Severity severity,
-            Cause cause,
+            RuleCause cause,
             RuleKey key,
             @Nullable Long effectiveFromMillis,
             RuleCaps caps,
@@ -91,9 +91,18 @@ public final class BoundRule implements Serializable {
         return severity;
     }
 
-    /** Cause of its findings. */
-    public Cause cause() {
-        return cause;
+    /** Cause of its findings as the rule has it: a name, or the field of a stage that names it, as in {@code {late.cause}}. */
+    public String causeText() {
+        return cause.text();
+    }
+
+    /**
+     * The cause of a match.
+     *
+     * @param matched the milestones each stage took, in stage order
+     */
+    public Cause cause(List<List<Milestone>> matched) {
+        return cause.of(matched);
     }
 
     /** What the milestones of one match have in common. */

@@ -68,6 +68,18 @@ final class ConditionFacts {
         return ofStage;
     }
 
+    /** The fields of a stage that can have one text only, by name, and the text. */
+    Map<String, String> onlyTextsOf(int stage) {
+        Map<String, String> ofStage = new HashMap<>();
+        ranges.forEach((place, range) -> {
+            String only = range.onlyText();
+            if (place.stage() == stage && only != null) {
+                ofStage.put(place.field().name(), only);
+            }
+        });
+        return ofStage;
+    }
+
     /** Takes that a part of the condition holds. */
     void holds(CelExpr part) {
         if (part.getKind() == CelExpr.ExprKind.Kind.CONSTANT) {

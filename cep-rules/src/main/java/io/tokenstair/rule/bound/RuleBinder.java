@@ -28,6 +28,9 @@ public final class RuleBinder {
     private static final Pattern STAGE_NAME = Pattern.compile("[a-z][A-Za-z0-9]{0,63}");
     private static final Pattern VERSION = Pattern.compile("[1-9][0-9]{0,8}");
     private static final Pattern TIMES = Pattern.compile("([1-9][0-9]?)(?:(\\.\\.)([1-9][0-9]?)?)?");
+    /** A cause that the milestones of a stage name. */
+    private static final Pattern NAMED_CAUSE = Pattern.compile("\\{([A-Za-z0-9]+)\\.cause\\}");
+
     private static final Pattern CAP = Pattern.compile("[1-9][0-9]{0,8}");
     private static final Duration LONGEST_WITHIN = Duration.ofHours(24);
 
@@ -98,9 +101,9 @@ public final class RuleBinder {
         int revision = Integer.parseInt(pattern(syntax.version(), "version", VERSION, "a whole number from 1"));
         Severity severity = lowerCaseConstant(syntax.severity(), "severity", Severity.class);
         RuleKey key = lowerCaseConstant(syntax.key(), "key", RuleKey.class);
-        Cause cause = cause(key);
         List<String> stageNames = stageNames();
         List<BoundStage> stages = stages(stageNames);
+        RuleCause cause = cause(key, stages);
         return new BoundRule(
                 syntax.source(),
                 id,
@@ -122,7 +125,44 @@ public final class RuleBinder {
                         .toList());
     }
 
-    private Cause cause(RuleKey key) {
+    private RuleCause cause(RuleKey key, List<BoundStage> stages) {
+        Matcher named = NAMED_CAUSE.matcher(syntax.cause().value());
+        return named.matches()
+                ? namedCause(key, stages, named.group(1))
+                : new RuleCause(fixedCause(key), 0, syntax.cause().value());
+    }
+
+    /** A cause that the milestones of a stage name: the finding must have one, whatever matches. */
+    private RuleCause namedCause(RuleKey key, List<BoundStage> stages, String stageName) {
+        ScalarSyntax written = syntax.cause();
+        List<String> names = stages.stream().map(BoundStage::name).toList();
+        int index = names.indexOf(stageName);
+        if (index < 0) {
+            throw written.errorAt(1, "Cannot find stage: " + stageName + Spelling.suggestion(stageName, names));
+        }
+        if (key != RuleKey.REQUEST) {
+            throw written.error("Cannot take the cause of a rule of key " + lowerCase(key)
+                    + " from a milestone: it may be one of tokens. Name the cause");
+        }
+        BoundStage stage = stages.get(index);
+        RuleField field = FieldCatalog.find("cause");
+        boolean certain = !stage.absent()
+                && !stage.optional()
+                && stage.alternatives().stream()
+                        .map(BoundStage.Alternative::condition)
+                        .allMatch(where -> where != null
+                                && where.neededFields().keySet().stream().anyMatch(f -> f.equals(field)));
+        if (!certain) {
+            throw written.errorAt(
+                    1,
+                    "Cannot take the cause from stage " + stageName
+                            + ", which may take a milestone without one or none at all: give it a where that asks for the"
+                            + " cause, as in has(cause)");
+        }
+        return new RuleCause(null, index, written.value());
+    }
+
+    private Cause fixedCause(RuleKey key) {
         Cause cause = constant(syntax.cause(), "cause", Cause.class);
         boolean fits = switch (key) {
             case ENGINE, DEVICE -> cause.levels().contains(Cause.Level.ENGINE);

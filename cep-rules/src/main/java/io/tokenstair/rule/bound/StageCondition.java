@@ -29,6 +29,7 @@ public final class StageCondition {
     private final @Nullable Contradiction contradiction;
     private final List<PossibleZero> possibleZeros;
     private final Map<RuleField, Integer> neededFields;
+    private final Map<String, String> onlyTexts;
     private final ConditionParts parts;
 
     StageCondition(
@@ -43,6 +44,7 @@ public final class StageCondition {
         this.contradiction = facts.contradiction();
         this.possibleZeros = facts.possibleZeros();
         this.neededFields = facts.knownOf(ownStage);
+        this.onlyTexts = Map.copyOf(facts.onlyTextsOf(ownStage));
         this.parts = parts;
     }
 
@@ -161,6 +163,11 @@ public final class StageCondition {
     /** The fields of the stage's own milestone without which it does not hold, and where it reads each, an index into its text. */
     public Map<RuleField, Integer> neededFields() {
         return neededFields;
+    }
+
+    /** The one text that a field of the stage's own milestone must have; null where it may have several. */
+    public @Nullable String onlyText(String fieldName) {
+        return onlyTexts.get(fieldName);
     }
 
     /** The earlier stages it reads. */

@@ -71,6 +71,18 @@ final class ValueRange {
                 && excluded.stream().noneMatch(number -> number.signum() == 0);
     }
 
+    /** The one text that is left; null where several are, or any. */
+    @Nullable
+    String onlyText() {
+        Set<String> left = texts;
+        if (left == null) {
+            return null;
+        }
+        Set<String> kept = new LinkedHashSet<>(left);
+        kept.removeAll(excludedTexts);
+        return kept.size() == 1 ? kept.iterator().next() : null;
+    }
+
     /** True where no value is left. */
     boolean isEmpty() {
         Set<String> left = texts;

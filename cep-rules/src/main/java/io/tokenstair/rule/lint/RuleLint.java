@@ -1,5 +1,6 @@
 package io.tokenstair.rule.lint;
 
+import io.tokenstair.cause.Cause;
 import io.tokenstair.milestone.MilestoneKind;
 import io.tokenstair.rule.RuleException;
 import io.tokenstair.rule.bound.BoundRule;
@@ -242,17 +243,29 @@ public final class RuleLint {
             return;
         }
         for (int i = 0; i < stage.alternatives().size(); i++) {
-            MilestoneKind kind = stage.alternatives().get(i).milestoneKind();
-            if (rule.withinMillis() < MilestoneTraits.delayMillis(kind)) {
+            BoundStage.Alternative alternative = stage.alternatives().get(i);
+            MilestoneKind kind = alternative.milestoneKind();
+            Cause cause = detected(alternative);
+            int tokens = cause == null ? MilestoneTraits.delayTokens(kind) : MilestoneTraits.delayTokens(cause);
+            if (rule.withinMillis() < MilestoneTraits.millis(tokens)) {
                 warning(
                         syntax.within(),
-                        "Within " + syntax.within().value() + " is short: " + kind + " comes "
-                                + MilestoneTraits.delayTokens(kind) + " tokens after what it tells, "
-                                + MilestoneTraits.delayMillis(kind)
+                        "Within " + syntax.within().value() + " is short: " + kind
+                                + (cause == null ? "" : " of " + cause) + " comes " + tokens
+                                + " tokens after what it tells, " + MilestoneTraits.millis(tokens)
                                 + "ms on the fastest engines");
                 return;
             }
         }
+    }
+
+    /** The one cause that an alternative takes of what detectors find; null where it takes several, or none. */
+    private static @Nullable Cause detected(BoundStage.Alternative alternative) {
+        StageCondition condition = alternative.condition();
+        String cause = alternative.milestoneKind() != MilestoneKind.DETECTED || condition == null
+                ? null
+                : condition.onlyText("cause");
+        return cause == null ? null : Cause.valueOf(cause);
     }
 
     private void lastStage() {

@@ -5,6 +5,7 @@ import static io.tokenstair.milestone.MilestoneKind.RECOMPUTED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.tokenstair.cause.Cause;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.rule.syntax.RuleParser;
 import java.io.ByteArrayInputStream;
@@ -15,6 +16,8 @@ import java.io.ObjectOutputStream;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a bound rule says and how it travels. */
 class BoundRuleTest {
@@ -43,6 +46,71 @@ class BoundRuleTest {
         assertThat(RULE.narrative(List.of(List.of(FIRST), List.of(SECOND))))
                 .isEqualTo("r\\u{1b}[31m\\u{202e} stopped at 75.0 % of KV, gap 1.0 us, token unknown [c/1/1]."
                         + " It came back after 1.235 s [c/1/2]. Both are of one request [c/1/1, c/1/2].");
+    }
+
+    @Test
+    void theCauseIsTheNamedOneOrThatOfTheMilestone() {
+        BoundRule named = rule("{slowed.cause}", "cause in [\"QUEUE_WAIT\", \"SEAT_LIMIT\"]");
+
+        assertThat(RULE.causeText()).isEqualTo("PREEMPTION");
+        assertThat(RULE.cause(List.of(List.of(FIRST), List.of(SECOND)))).isEqualTo(Cause.PREEMPTION);
+        assertThat(named.causeText()).isEqualTo("{slowed.cause}");
+        for (RuleExample example : named.examples()) {
+            for (RuleOracle.Match match : RuleOracle.matches(named, example.given())) {
+                assertThat(named.cause(match.matched()).name()).isEqualTo(example.name());
+            }
+        }
+        assertThat(named.examples()).hasSize(3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "has(cause)",
+                "gap > 1ms && cause == \"SEAT_LIMIT\"",
+                "cause != \"QUEUE_WAIT\"",
+                "cause in [\"QUEUE_WAIT\"]"
+            })
+    void aStageThatAsksForACauseNamesIt(String where) {
+        assertThat(rule("{slowed.cause}", where).causeText()).isEqualTo("{slowed.cause}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"has(gap)", "gap > 1ms || has(cause)", "!has(cause)"})
+    void aStageThatMayTakeAMilestoneWithoutACauseDoesNot(String where) {
+        assertThatThrownBy(() -> rule("{slowed.cause}", where))
+                .hasMessageContaining("Cannot take the cause from stage");
+    }
+
+    private static BoundRule rule(String cause, String where) {
+        return RuleBinder.bind(RuleParser.parse("named.yaml", """
+                id: named
+                version: 1
+                description: slow for whatever
+                severity: warning
+                cause: "%s"
+                key: request
+                stages:
+                  - name: slowed
+                    kind: SLOWED
+                    where: |
+                      %s
+                within: 1s
+                finding: "{slowed.requestId} is slow by {slowed.cause}."
+                examples:
+                  - name: QUEUE_WAIT
+                    given:
+                      - {kind: SLOWED, at: 0s, requestId: a, cause: QUEUE_WAIT}
+                    expect: match
+                  - name: SEAT_LIMIT
+                    given:
+                      - {kind: SLOWED, at: 0s, requestId: a, cause: SEAT_LIMIT}
+                    expect: match
+                  - name: none
+                    given:
+                      - {kind: SLOWED, at: 0s, requestId: a}
+                    expect: no-match
+                """.formatted(cause, where)));
     }
 
     @Test

@@ -36,7 +36,7 @@ class LibraryPagesTest {
                     .startsWith("# " + rule.id() + " ")
                     .contains(
                             "severity " + rule.severity().severityName(),
-                            "[" + rule.cause() + "]",
+                            rule.causeText().startsWith("{") ? "cause of the milestone" : "[" + rule.causeText() + "]",
                             "**What it finds.**",
                             "**Why it matters.**",
                             "**Evidence.**",

@@ -186,6 +186,20 @@ class RuleLintTest {
     }
 
     @Test
+    void whatADetectorFindsComesAsLateAsItsCause() {
+        String stages = """
+                  - {name: slow, kind: RECOMPUTED}
+                  - {name: found, kind: DETECTED, where: 'cause == "%s"'}
+                """;
+        assertThat(problems(bind(stages.formatted("CONTEXT_GROWTH"), "900ms", EXAMPLES)))
+                .containsExactly(
+                        "warning Within 900ms is short: DETECTED of CONTEXT_GROWTH comes 200 tokens after what it"
+                                + " tells, 1000ms on the fastest engines");
+        assertThat(problems(bind(stages.formatted("PREEMPTION_LOOP"), "900ms", EXAMPLES)))
+                .isEmpty();
+    }
+
+    @Test
     void examplesOfBothOutcomesAreWanted() {
         assertThat(problems(bind("  - {name: slow, kind: RECOMPUTED}\n", "60s", "")))
                 .containsExactly(

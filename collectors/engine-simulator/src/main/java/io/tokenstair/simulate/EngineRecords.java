@@ -120,7 +120,7 @@ final class EngineRecords {
                         hosts.epochNanos(arrivedNanos),
                         (long) plan.promptTokens(),
                         (long) plan.outputTokens(),
-                        settings.priorityPolicy ? plan.priority() : null));
+                        settings.priorityPolicy || settings.priorities > 1 ? plan.priority() : null));
     }
 
     void preempted(Sequence sequence, long stepId, long atNanos, int hadTokens, Sequence wantedBy, int freeBlocks) {

@@ -74,7 +74,7 @@ final class ObserverRecords {
                         null,
                         "llama-3-8b",
                         "/v1/completions",
-                        settings.priorityPolicy ? plan.priority() : null,
+                        settings.priorityPolicy || settings.priorities > 1 ? plan.priority() : null,
                         (long) plan.promptTokens(),
                         (long) plan.outputTokens(),
                         plan.choices(),

@@ -154,6 +154,20 @@ public enum Scenario {
             settings.mostOutputTokens = 600;
         }
     },
+    PRIORITY_INVERSION(
+            "Requests have priorities, and the scheduler takes them as they came: urgent ones wait behind others",
+            200,
+            Cause.QUEUE_WAIT) {
+        @Override
+        void shape(Settings settings, RandomStream stream) {
+            settings.priorities = 3;
+            settings.tokenBudgetTokens = 1_024;
+            for (int i = 0; i < 12; i++) {
+                double share = 0.2 + 0.75 * (i + 0.8 * stream.uniform(2L * i)) / 12;
+                extra(settings, share, (int) stream.between(2L * i + 1, 10_000, 18_000), 60, 2);
+            }
+        }
+    },
     OVERTAKEN("A preempted request goes to the end of the queue, and later ones run before it", 200, Cause.PREEMPTION) {
         @Override
         void shape(Settings settings, RandomStream stream) {

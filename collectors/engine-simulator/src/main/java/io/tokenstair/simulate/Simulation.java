@@ -18,9 +18,16 @@ import org.jspecify.annotations.Nullable;
  * @param tokens the truth about each token, by request in the order of sending, by token
  * @param staircases the truth about level rises
  * @param faults what was injected
+ * @param requests what became of each sequence, by engine in the order of queueing
+ * @param steps what each step did, by engine in order
  */
 public record Simulation(
-        List<LoggedEvent> events, List<TokenTruth> tokens, List<StaircaseTruth> staircases, List<FaultTruth> faults) {
+        List<LoggedEvent> events,
+        List<TokenTruth> tokens,
+        List<StaircaseTruth> staircases,
+        List<FaultTruth> faults,
+        List<RequestTruth> requests,
+        List<StepTruth> steps) {
 
     /** How long records go on after the last step. */
     private static final long AFTER_NANOS = 400_000_000L;
@@ -38,6 +45,8 @@ public record Simulation(
         tokens = List.copyOf(tokens);
         staircases = List.copyOf(staircases);
         faults = List.copyOf(faults);
+        requests = List.copyOf(requests);
+        steps = List.copyOf(steps);
     }
 
     /** Runs a scenario. */
@@ -71,6 +80,7 @@ public record Simulation(
         private final List<StaircaseSeries> series = new ArrayList<>();
         private final Map<Integer, Made[]> made = new HashMap<>();
         private final List<FaultTruth> faults = new ArrayList<>();
+        private final Map<String, Long> ttftNanos = new HashMap<>();
         private long endNanos;
 
         /** The tokens of a sequence. */
@@ -133,7 +143,14 @@ public record Simulation(
                     staircases.add(truth);
                 }
             }
-            return new Simulation(log.records(settings.faults, stream.named("log")), tokens, staircases, faults);
+            List<RequestTruth> requests = new ArrayList<>();
+            List<StepTruth> steps = new ArrayList<>();
+            for (Rank rank : ranks) {
+                requests.addAll(rank.schedule.requests(ttftNanos));
+                steps.addAll(rank.schedule.steps());
+            }
+            return new Simulation(
+                    log.records(settings.faults, stream.named("log")), tokens, staircases, faults, requests, steps);
         }
 
         private long[] arrivals() {
@@ -181,6 +198,7 @@ public record Simulation(
                     tokens.add(of.truth.get(token).withDelivery(late.get(token)));
                 }
                 ways.add(hops);
+                ttftNanos.put(plan.requestId() + '#' + choice, hops.get(0).clientNanos() - plan.sentNanos());
                 endNanos = Math.max(endNanos, hops.get(hops.size() - 1).clientNanos());
             }
             int kept = plan.abortAfterTokens();
@@ -208,6 +226,7 @@ public record Simulation(
             private final DeviceRecords deviceRecords;
             private final HostRecords hostRecords;
             private final StaircaseSeries engineSeries;
+            private final ScheduleTruth schedule;
 
             Rank(EngineName name) {
                 this.name = name;
@@ -215,6 +234,7 @@ public record Simulation(
                         new EngineRecords(name, settings, hosts, log, name.stream(stream.named("records")));
                 this.deviceRecords = new DeviceRecords(name, settings, hosts, log, name.stream(stream.named("device")));
                 this.hostRecords = new HostRecords(name, hosts, log);
+                this.schedule = new ScheduleTruth(name.engineId());
                 this.engineSeries = new StaircaseSeries("engine", name.engineId());
                 series.add(engineSeries);
                 engineRecords.configured(-2_000_000_000L);
@@ -243,12 +263,14 @@ public record Simulation(
 
             @Override
             public void queued(Sequence sequence) {
+                schedule.queued(sequence);
                 engineRecords.queued(sequence, engineNanos[sequence.plan.number()]);
             }
 
             @Override
             public void preempted(
                     Sequence sequence, long stepId, long atNanos, int hadTokens, Sequence wantedBy, int freeBlocks) {
+                schedule.preempted(sequence, stepId);
                 engineRecords.preempted(sequence, stepId, atNanos, hadTokens, wantedBy, freeBlocks);
             }
 
@@ -264,6 +286,7 @@ public record Simulation(
 
             @Override
             public void stepped(StepRun step) {
+                schedule.stepped(step);
                 engineRecords.stepped(step);
                 if (all) {
                     deviceRecords.stepped(step);
@@ -296,6 +319,7 @@ public record Simulation(
 
             @Override
             public void aborted(Sequence sequence, long atNanos) {
+                schedule.aborted(sequence);
                 engineRecords.aborted(sequence, atNanos);
             }
 

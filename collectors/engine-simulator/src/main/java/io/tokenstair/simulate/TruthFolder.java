@@ -29,6 +29,8 @@ final class TruthFolder {
         lines("tokens.jsonl", run.tokens(), TruthFolder::token);
         lines("staircases.jsonl", run.staircases(), TruthFolder::staircase);
         lines("faults.jsonl", run.faults(), TruthFolder::fault);
+        lines("requests.jsonl", run.requests(), TruthFolder::request);
+        lines("steps.jsonl", run.steps(), TruthFolder::step);
     }
 
     private <T> void lines(String file, List<T> items, Line<T> line) throws IOException {
@@ -92,5 +94,31 @@ final class TruthFolder {
         if (fault.stepId() != null) {
             out.writeNumberField("stepId", fault.stepId());
         }
+    }
+
+    private static void request(JsonGenerator out, RequestTruth request) throws IOException {
+        out.writeStringField("requestId", request.requestId());
+        out.writeNumberField("sequenceIndex", request.sequenceIndex());
+        if (request.ttftNanos() != null) {
+            out.writeNumberField("ttftNanos", request.ttftNanos());
+        }
+        out.writeNumberField("preemptions", request.preemptions());
+        out.writeNumberField("loopRecomputedTokens", request.loopRecomputedTokens());
+        out.writeNumberField("loopGainedTokens", request.loopGainedTokens());
+        out.writeNumberField("overtakenCount", request.overtakenCount());
+        out.writeNumberField("passedOverCount", request.passedOverCount());
+        out.writeNumberField("promptTokens", request.promptTokens());
+        out.writeNumberField("prefixFoundTokens", request.prefixFoundTokens());
+        out.writeNumberField("prefixLostTokens", request.prefixLostTokens());
+    }
+
+    private static void step(JsonGenerator out, StepTruth step) throws IOException {
+        out.writeStringField("engineId", step.engineId());
+        out.writeNumberField("stepId", step.stepId());
+        out.writeNumberField("sequences", step.sequences());
+        out.writeNumberField("computedTokens", step.computedTokens());
+        out.writeNumberField("recomputedTokens", step.recomputedTokens());
+        out.writeNumberField("preemptions", step.preemptions());
+        out.writeNumberField("lawNanos", step.lawNanos());
     }
 }

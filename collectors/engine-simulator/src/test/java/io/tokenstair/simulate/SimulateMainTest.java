@@ -70,6 +70,28 @@ class SimulateMainTest {
         assertThat(fields(dir.resolve("truth/staircases.jsonl")))
                 .containsExactly("level", "key", "class", "kvDriven", "onsetTokenOrStep");
         assertThat(Files.readAllLines(dir.resolve("truth/faults.jsonl"))).isNotEmpty();
+        assertThat(fields(dir.resolve("truth/requests.jsonl")))
+                .containsExactly(
+                        "requestId",
+                        "sequenceIndex",
+                        "ttftNanos",
+                        "preemptions",
+                        "loopRecomputedTokens",
+                        "loopGainedTokens",
+                        "overtakenCount",
+                        "passedOverCount",
+                        "promptTokens",
+                        "prefixFoundTokens",
+                        "prefixLostTokens");
+        assertThat(fields(dir.resolve("truth/steps.jsonl")))
+                .containsExactly(
+                        "engineId",
+                        "stepId",
+                        "sequences",
+                        "computedTokens",
+                        "recomputedTokens",
+                        "preemptions",
+                        "lawNanos");
     }
 
     /** The fields of the line that has most of them. */

@@ -58,6 +58,44 @@ class SimulationTest {
         assertThat(second.tokens()).isEqualTo(first.tokens());
         assertThat(second.staircases()).isEqualTo(first.staircases());
         assertThat(second.faults()).isEqualTo(first.faults());
+        assertThat(second.requests()).isEqualTo(first.requests());
+        assertThat(second.steps()).isEqualTo(first.steps());
+        assertThat(first.steps().stream().mapToInt(StepTruth::preemptions).sum())
+                .isEqualTo(first.requests().stream()
+                        .mapToInt(RequestTruth::preemptions)
+                        .sum());
+    }
+
+    /** The same requests at a scheduler that keeps their priorities: nobody is passed over, and the urgent wait less. */
+    @Test
+    void aSchedulerThatKeepsPrioritiesMakesNoInversion() {
+        RandomStream stream = RandomStream.ofSeed(1).named("inversion");
+        Settings asTheyCome = Scenario.PRIORITY_INVERSION.settings(200, stream.named("scenario"));
+        Settings byPriority = Scenario.PRIORITY_INVERSION.settings(200, stream.named("scenario"));
+        byPriority.priorityPolicy = true;
+        Simulation inverted = Simulation.run(asTheyCome, stream, Layers.BASIC);
+        Simulation kept = Simulation.run(byPriority, stream, Layers.BASIC);
+
+        assertThat(passedOver(inverted)).isGreaterThan(20);
+        assertThat(passedOver(kept)).isZero();
+        List<String> urgent = inverted.requests().stream()
+                .filter(request -> request.passedOverCount() > 0)
+                .map(RequestTruth::requestId)
+                .toList();
+        assertThat(ttftSumNanos(kept, urgent)).isLessThan(ttftSumNanos(inverted, urgent) * 3 / 4);
+    }
+
+    private static long passedOver(Simulation run) {
+        return run.requests().stream()
+                .filter(request -> request.passedOverCount() > 0)
+                .count();
+    }
+
+    private static long ttftSumNanos(Simulation run, List<String> requestIds) {
+        return run.requests().stream()
+                .filter(request -> requestIds.contains(request.requestId()))
+                .mapToLong(request -> request.ttftNanos() == null ? 0 : request.ttftNanos())
+                .sum();
     }
 
     @Test

@@ -98,6 +98,11 @@ public class MetricWatch {
     /** How often the number of running sequences went the other way than from the scrape before. */
     public long flips;
 
+    /** What has been said of this stretch already. */
+    public boolean pressureSaid;
+
+    public boolean swingsSaid;
+
     public List<String> evidence = new ArrayList<>();
     /** Samples that cannot be: not a number, infinite, or below 0. */
     public long absurdSamples;
@@ -167,6 +172,34 @@ public class MetricWatch {
             case PROMPT_RATE -> promptRate;
             case GENERATION_RATE -> generationRate;
         };
+    }
+
+    /** What has come to be seen of this stretch since it was asked last, each cause once: its finding is told when the stretch ends. */
+    public List<Cause> begun() {
+        List<Cause> begun = new ArrayList<>();
+        if (!pressureSaid && (pausedScrapes > 0 || lastPreemptions > firstPreemptions || isFull(fullSoFar()))) {
+            pressureSaid = true;
+            begun.add(Cause.KV_PRESSURE);
+        }
+        if (!swingsSaid && swings()) {
+            swingsSaid = true;
+            begun.add(Cause.BATCH_OSCILLATION);
+        }
+        return begun;
+    }
+
+    /** Scrapes with a full pool: those that are full only if usage is a share do not count where it comes in per cent. */
+    private long fullSoFar() {
+        return percent ? fullAndWaiting - fullAsShare : fullAndWaiting;
+    }
+
+    /** Where nothing but the limit of sequences holds requests back, what runs is always the same: no sign of blocks. */
+    private boolean isFull(long fullScrapes) {
+        return scrapes >= SCRAPES && 2 * fullScrapes > scrapes && 2 * atMostRunning <= scrapes;
+    }
+
+    private boolean swings() {
+        return scrapes >= SCRAPES && swings.turns >= EngineFindings.TURNS;
     }
 
     private void scraped() {
@@ -261,13 +294,9 @@ public class MetricWatch {
     }
 
     private void tell(String engineId, Consumer<Finding> output, Consumer<Remark> remarks) {
-        if (percent) {
-            fullAndWaiting -= fullAsShare;
-        }
+        fullAndWaiting = fullSoFar();
         long preempted = lastPreemptions == ABSENT ? 0 : Math.round(lastPreemptions - firstPreemptions);
-        // Where nothing but the limit of sequences holds requests back, what runs is always the same.
-        boolean pinned = 2 * atMostRunning > scrapes;
-        boolean full = scrapes >= SCRAPES && 2 * fullAndWaiting > scrapes && !pinned;
+        boolean full = isFull(fullAndWaiting);
         List<String> signs = new ArrayList<>();
         if (pausedScrapes > 0) {
             signs.add(Phrase.PAUSED_OBSERVED.say(pausedScrapes, scrapes, whole(mostPaused)));
@@ -286,7 +315,7 @@ public class MetricWatch {
                     Phrase.WHY_COUNTERS_NO_BLOCK.say(),
                     Phrase.COUNTERS_OF_PRESSURE.say(String.join("; ", signs))));
         }
-        if (scrapes >= SCRAPES && swings.turns >= EngineFindings.TURNS) {
+        if (swings()) {
             output.accept(finding(
                     "batch-oscillation-counters",
                     Cause.BATCH_OSCILLATION,
@@ -298,6 +327,8 @@ public class MetricWatch {
         remark(engineId, full, remarks);
         MetricWatch fresh = new MetricWatch();
         fullAsShare = 0;
+        pressureSaid = false;
+        swingsSaid = false;
         leastWhileFull = fresh.leastWhileFull;
         mostWhileFull = fresh.mostWhileFull;
         usageScrapes = 0;

@@ -3,7 +3,7 @@ package io.tokenstair.job.request;
 /**
  * Whether chunks that came in at a cadence went out in groups. A chunk was held when the next one went out less than half of that
  * time behind it that lay between them when they came in. Only differences inside one clock are taken, so the two sides need no
- * alignment. State: a few numbers.
+ * alignment. What a client's full socket held up is taken off. State: a few numbers.
  */
 public class BurstMeter {
     /** Chunks that must go out together to be a group. */
@@ -21,6 +21,9 @@ public class BurstMeter {
     public boolean known;
     public long lastInNanos;
     public long lastOutNanos;
+    /** How long the client's full socket held the last chunk up. */
+    public long lastClientNanos;
+
     public int runChunks;
     public long runHeldNanos;
     public int chunks;
@@ -31,14 +34,26 @@ public class BurstMeter {
     /** For Flink's serializer. */
     public BurstMeter() {}
 
-    /** Takes the next chunk; true when the one before it was held and is of one group with it. */
+    /** The same of a chunk that no client held up. */
     boolean accept(long inNanos, long outNanos) {
+        return accept(inNanos, outNanos, 0);
+    }
+
+    /**
+     * Takes the next chunk.
+     *
+     * @param clientNanos how long the client's full socket held it up: those who came together by that are no group of a gateway
+     * @return true when the chunk before it was held, by whomever, and came together with it
+     */
+    boolean accept(long inNanos, long outNanos, long clientNanos) {
         long in = inNanos - lastInNanos;
         long out = outNanos - lastOutNanos;
         boolean first = !known;
         known = true;
         lastInNanos = inNanos;
         lastOutNanos = outNanos;
+        long byClient = first ? 0 : lastClientNanos - clientNanos;
+        lastClientNanos = clientNanos;
         if (first) {
             chunks = 1;
             runChunks = 1;
@@ -46,13 +61,13 @@ public class BurstMeter {
         }
         if (in <= 0) {
             // One step gave several chunks: they belong together.
-            runHeldNanos -= out;
+            runHeldNanos -= out + byClient;
             return true;
         }
         boolean held = out < in - out;
         if (held) {
             runChunks++;
-            runHeldNanos += in - out;
+            runHeldNanos += in - out - byClient;
         } else {
             endRun();
             runChunks = 1;

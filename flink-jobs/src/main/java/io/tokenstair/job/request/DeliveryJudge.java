@@ -53,7 +53,10 @@ final class DeliveryJudge {
             sequence.usualPartNanos = new long[0];
             sequence.deliveredBy = deliverer.observer + ' ' + deliverer.clockId;
         }
-        boolean oneGroup = sequence.delivery.accept(token.endNanos, token.endNanos + token.rawDeliveryNanos);
+        // A client that does not read takes chunks in groups too: what its socket held up is no gateway's doing.
+        long heldByClient = token.knows(DeliveryPart.CLIENT) ? token.deliveryPart(DeliveryPart.CLIENT) : 0;
+        boolean oneGroup =
+                sequence.delivery.accept(token.endNanos, token.endNanos + token.rawDeliveryNanos, heldByClient);
         if (sequence.arrivedTokens > 0 && (!oneGroup || sequence.arrivedTokens > MAX_GROUP_TOKENS)) {
             endGroup(lifetime, sequence, sequence.arrivedTokens);
         }
@@ -73,6 +76,17 @@ final class DeliveryJudge {
         sequence.gatewayWrites.endRun();
         endGroup(lifetime, sequence, sequence.arriving.size());
         decide(lifetime, sequence, sequence.undecided.size());
+        if (wasGrouped(sequence)) {
+            ObserverStream deliverer = lifetime.deliverer();
+            milestones.concluded(
+                    Cause.GATEWAY_BUFFERING,
+                    lifetime,
+                    sequence,
+                    DeliveryFindings.culprit(Cause.GATEWAY_BUFFERING.name()),
+                    deliverer == null || deliverer.completedEventId.isEmpty()
+                            ? List.of()
+                            : List.of(deliverer.completedEventId));
+        }
     }
 
     /** Whether the stream's chunks were held and released in groups. */

@@ -119,6 +119,9 @@ final class EngineSide {
                 if (fact.epochNanos != null) {
                     sequence.toEpochNanos = fact.epochNanos;
                 }
+                if ("aborted-by-client".equals(sequence.endReason)) {
+                    milestones.detected(Cause.CLIENT_ABORT, lifetime, sequence, fact, LifetimeState.CLIENT);
+                }
                 if (lifetime.hasMilestone) {
                     milestones.fact(MilestoneKind.FINISHED, lifetime, sequence, fact);
                 }

@@ -1,5 +1,6 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.cause.Cause;
 import io.tokenstair.clock.AlignedStamp;
 import io.tokenstair.event.Chunk;
 import io.tokenstair.event.ChunkDelivered;
@@ -12,6 +13,7 @@ import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What observers, a client or a gateway, say of a request. */
@@ -24,6 +26,7 @@ final class ObserverSide {
     private final Delivery delivery;
     private final Arrivals arrivals;
     private final ClockPaths clocks;
+    private final RequestMilestones milestones;
 
     ObserverSide(
             String requestId,
@@ -31,7 +34,9 @@ final class ObserverSide {
             Lifetimes lifetimes,
             Delivery delivery,
             Arrivals arrivals,
-            ClockPaths clocks) {
+            ClockPaths clocks,
+            RequestMilestones milestones) {
+        this.milestones = milestones;
         this.clocks = clocks;
         this.requestId = requestId;
         this.state = state;
@@ -149,6 +154,10 @@ final class ObserverSide {
         stream.statedMeanGapNanos = completed.meanGapNanos();
         for (SequenceLife sequence : lifetime.sequences) {
             delivery.match(lifetime, sequence);
+            if ("client-closed".equals(completed.outcome())) {
+                milestones.concluded(
+                        Cause.CLIENT_ABORT, lifetime, sequence, LifetimeState.CLIENT, List.of(header.eventId()));
+            }
         }
     }
 
@@ -178,12 +187,13 @@ final class ObserverSide {
             }
             stream.chunksSeen = true;
             boolean client = stream == lifetime.client;
+            Long written = writeStartNanos(stream, chunk);
             if (!sequence.chunks(stream.observer)
                     .offer(
                             chunk.firstTokenIndex(),
                             chunk.tokenCount(),
                             chunk.arrivedNanos(),
-                            orAbsent(chunk.writeStartNanos()),
+                            orAbsent(written),
                             orAbsent(chunk.writeEndNanos()),
                             header.sequence())) {
                 sequence.droppedChunks++;
@@ -196,11 +206,20 @@ final class ObserverSide {
             } else if (!client && sequence.gatewayFirstNanos == null) {
                 sequence.gatewayFirstNanos = chunk.arrivedNanos();
             }
-            if (!client && chunk.writeStartNanos() != null) {
-                sequence.gatewayWrites.accept(chunk.arrivedNanos(), chunk.writeStartNanos());
+            if (!client && written != null) {
+                sequence.gatewayWrites.accept(chunk.arrivedNanos(), written);
             }
             delivery.match(lifetime, sequence);
         }
+    }
+
+    /** When the gateway was ready to write a chunk: what it waited for the client's full socket is the client's. */
+    private static @Nullable Long writeStartNanos(ObserverStream stream, Chunk chunk) {
+        Long start = chunk.writeStartNanos();
+        Long end = chunk.writeEndNanos();
+        return start == null || end == null
+                ? start
+                : Long.valueOf(stream.ownWriteStartNanos(chunk.arrivedNanos(), start, end));
     }
 
     private static long orAbsent(@Nullable Long nanos) {

@@ -4,6 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What one observer, the client or the gateway, said of one use of a request id, apart from its chunks. */
 public class ObserverStream {
+    /** A write that takes longer waited for the client: a socket with space takes one in microseconds. */
+    private static final long BLOCKED_WRITE_NANOS = 1_000_000;
+
     public String observer = "";
     public String collectorId = "";
     public long collectorEpoch;
@@ -39,8 +42,31 @@ public class ObserverStream {
     /** Mean time between its tokens, of an observer that stamps no chunks. */
     public @Nullable Long statedMeanGapNanos;
 
+    /** When the last write began that the client's socket did not take at once, and when it ended, on its clock; both 0 before one. */
+    public long blockedFromNanos;
+
+    public long blockedUntilNanos;
+
     /** For Flink's serializer. */
     public ObserverStream() {}
+
+    /**
+     * When a chunk would have been written but for writes before it that the client's full socket held up: what it waited for them is the
+     * client's, not the gateway's. Chunks come in the order of their writes. State: the last write that was held up.
+     *
+     * @param arrivedNanos when it came in, on this observer's clock
+     * @param writeStartNanos when its write began
+     * @param writeEndNanos when the socket had taken it
+     */
+    long ownWriteStartNanos(long arrivedNanos, long writeStartNanos, long writeEndNanos) {
+        long heldUp = Math.min(writeStartNanos, blockedUntilNanos) - Math.max(arrivedNanos, blockedFromNanos);
+        if (writeEndNanos - writeStartNanos >= BLOCKED_WRITE_NANOS) {
+            boolean goesOn = blockedUntilNanos > 0 && writeStartNanos - blockedUntilNanos < BLOCKED_WRITE_NANOS;
+            blockedFromNanos = goesOn ? blockedFromNanos : writeStartNanos;
+            blockedUntilNanos = Math.max(blockedUntilNanos, writeEndNanos);
+        }
+        return writeStartNanos - Math.max(0, heldUp);
+    }
 
     /** The id of one of its records. */
     String eventId(long recordSequence) {

@@ -18,13 +18,19 @@ final class RequestClosing {
     private final TokenRows rows;
     private final RequestFindings findings;
 
-    RequestClosing(String requestId, RequestState state, RequestOutput output, Delivery delivery, TokenRows rows) {
+    RequestClosing(
+            String requestId,
+            RequestState state,
+            RequestOutput output,
+            Delivery delivery,
+            TokenRows rows,
+            RequestMilestones milestones) {
         this.requestId = requestId;
         this.state = state;
         this.output = output;
         this.delivery = delivery;
         this.rows = rows;
-        this.findings = new RequestFindings(requestId, output);
+        this.findings = new RequestFindings(requestId, output, milestones);
     }
 
     /** Closes a use of the id: sends what waits, and says each sequence. */

@@ -30,8 +30,10 @@ final class RequestFindings {
     private final String requestId;
     private final RequestOutput output;
     private final DeliveryFindings deliveries;
+    private final RequestMilestones milestones;
 
-    RequestFindings(String requestId, RequestOutput output) {
+    RequestFindings(String requestId, RequestOutput output, RequestMilestones milestones) {
+        this.milestones = milestones;
         this.requestId = requestId;
         this.output = output;
         this.deliveries = new DeliveryFindings(requestId, output);
@@ -53,6 +55,7 @@ final class RequestFindings {
             boolean closed = "client-closed".equals(lifetime.outcome());
             String abort = closed ? lifetime.completedEventId() : sequence.finishedEventId;
             requestCauses.add(Cause.CLIENT_ABORT);
+            milestones.concluded(Cause.CLIENT_ABORT, lifetime, sequence, LifetimeState.CLIENT, evidence(abort));
             output.finding(requestFinding(
                     lifetime,
                     sequence,
@@ -260,6 +263,7 @@ final class RequestFindings {
             return;
         }
         requestCauses.add(Cause.CONTEXT_GROWTH);
+        milestones.concluded(Cause.CONTEXT_GROWTH, lifetime, sequence, null, evidence(sequence.finishedEventId));
         output.finding(requestFinding(
                 lifetime,
                 sequence,

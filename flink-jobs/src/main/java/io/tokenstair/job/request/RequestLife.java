@@ -60,10 +60,10 @@ public final class RequestLife {
         Delivery delivery = new Delivery(
                 rows, new DeliveryJudge(rows, this.clocks, milestones), new StreamGaps(rows, this.clocks), this.clocks);
         this.lifetimes = new Lifetimes(state);
-        this.observers =
-                new ObserverSide(requestId, state, lifetimes, delivery, new Arrivals(requestId, counter), this.clocks);
+        this.observers = new ObserverSide(
+                requestId, state, lifetimes, delivery, new Arrivals(requestId, counter), this.clocks, milestones);
         this.engines = new EngineSide(milestones, delivery, rows);
-        this.closing = new RequestClosing(requestId, state, output, delivery, rows);
+        this.closing = new RequestClosing(requestId, state, output, delivery, rows, milestones);
     }
 
     /** Takes the next input. */

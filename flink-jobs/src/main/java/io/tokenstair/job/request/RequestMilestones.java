@@ -188,6 +188,48 @@ final class RequestMilestones {
         detected(Cause.GATEWAY_BUFFERING, lifetime, sequence, token, nowMillis, evidence);
     }
 
+    /** Says of a sequence as a whole that a cause was found, the first time: when its client left, or when it closes. */
+    void concluded(
+            Cause cause,
+            LifetimeState lifetime,
+            SequenceLife sequence,
+            @Nullable String culprit,
+            List<String> evidence) {
+        if (lifetime.warmup || !isFirst(sequence, cause)) {
+            return;
+        }
+        Long end = sequence.tokenCount > 0 ? Long.valueOf(sequence.lastEndNanos) : sequence.lastFactNanos;
+        say(
+                lifetime,
+                new Milestone(
+                        MilestoneKind.DETECTED,
+                        nowMillis,
+                        sequence.toEpochNanos,
+                        end == null ? 0 : end,
+                        sequence.engines.isEmpty() ? null : sequence.engines.get(0),
+                        requestId,
+                        lifetime.ordinal,
+                        Lifetimes.sequenceIndex(lifetime, sequence),
+                        sequence.nextTokenIndex == 0 ? null : Integer.valueOf(sequence.nextTokenIndex - 1),
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        List.copyOf(evidence),
+                        cause,
+                        culprit,
+                        null,
+                        null,
+                        priority(lifetime, sequence),
+                        null,
+                        null,
+                        null));
+    }
+
     /** Says that a first token, of which all is known now, is late. */
     void first(LifetimeState lifetime, SequenceLife sequence, PendingToken token) {
         Long ttft = RequestClosing.timeToFirst(lifetime, sequence);
@@ -287,6 +329,8 @@ final class RequestMilestones {
             case PREFIX_HIT_COLLAPSE -> 4;
             case CONTEXT_STAIRCASE -> 8;
             case GATEWAY_BUFFERING -> 16;
+            case CONTEXT_GROWTH -> 32;
+            case CLIENT_ABORT -> 64;
             default -> throw new IllegalArgumentException("Cannot say once: " + cause);
         };
         boolean first = (sequence.detected & bit) == 0;

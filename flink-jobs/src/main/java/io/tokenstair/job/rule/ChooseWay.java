@@ -72,7 +72,7 @@ final class ChooseWay extends KeyedProcessFunction<String, FoundWay, RuleMatch> 
                 matches.collect(new RuleMatch(
                         rule.id(),
                         rule.revision(),
-                        rule.cause(),
+                        rule.cause(chosen.taken().byStage()),
                         rule.severity(),
                         context.getCurrentKey(),
                         chosen.taken()));

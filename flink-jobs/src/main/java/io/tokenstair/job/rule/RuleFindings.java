@@ -38,7 +38,7 @@ final class RuleFindings {
                 "",
                 rule.id(),
                 rule.revision(),
-                rule.cause().name(),
+                rule.cause(byStage).name(),
                 rule.severity().severityName(),
                 first.engineId(),
                 ofRequest ? first.requestId() : null,

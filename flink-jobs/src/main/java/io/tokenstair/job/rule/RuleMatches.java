@@ -123,7 +123,9 @@ public final class RuleMatches {
         public void processMatch(Map<String, List<Milestone>> match, Context context, Collector<RuleMatch> matches) {
             FoundWay way = Objects.requireNonNull(RulePattern.way(rule, match));
             String key = Objects.requireNonNull(rule.key().of(way.first()));
-            matches.collect(new RuleMatch(rule.id(), rule.revision(), rule.cause(), rule.severity(), key, way.taken()));
+            TakenByStage taken = way.taken();
+            matches.collect(new RuleMatch(
+                    rule.id(), rule.revision(), rule.cause(taken.byStage()), rule.severity(), key, taken));
         }
     }
 

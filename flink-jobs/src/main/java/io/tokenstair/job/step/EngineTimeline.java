@@ -200,10 +200,25 @@ public final class EngineTimeline {
                 detection.evidence());
     }
 
+    /** Says as milestones what counters have come to show of an engine of which no step is known. */
+    private void byCounters(EventHeader header) {
+        eventMillis = coarse(header);
+        for (Cause cause : state.watch.metrics.begun()) {
+            say(
+                    MilestoneKind.DETECTED,
+                    header.clockNanos() == null ? 0 : header.clockNanos(),
+                    null,
+                    cause,
+                    new Blame(null, null),
+                    null,
+                    List.of(header.eventId()));
+        }
+    }
+
     private void say(
             MilestoneKind kind,
             long nanos,
-            long stepId,
+            @Nullable Long stepId,
             @Nullable Cause cause,
             Blame blame,
             @Nullable Long lostNanos,
@@ -273,6 +288,10 @@ public final class EngineTimeline {
         } else if (event instanceof MetricSampled sample) {
             long absurd = state.watch.metrics.absurdSamples;
             state.watch.metrics.accept(header, sample, state.engineId, output::finding, output::remark);
+            if (state.steps == 0) {
+                // Steps say more than counters.
+                byCounters(header);
+            }
             state.watch.samples.accept(header, sample);
             if (state.watch.metrics.absurdSamples > absurd) {
                 reject(header, "a sample of " + sample.name() + " cannot be " + sample.sampledValue());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.Remark;
+import io.tokenstair.cause.Cause;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.job.ToldInChinese;
@@ -20,7 +21,19 @@ class MetricWatchTest {
     private final MetricWatch watch = new MetricWatch();
     private final List<Finding> findings = new ArrayList<>();
     private final List<Remark> remarks = new ArrayList<>();
+    private final List<Cause> begun = new ArrayList<>();
     private long sequence;
+
+    /** What is told at the end had been seen before it, once in the stretch. */
+    @AfterEach
+    void whatIsToldHadBegun() {
+        assertThat(begun)
+                .doesNotHaveDuplicates()
+                .containsAll(findings.stream()
+                        .filter(finding -> !begun.isEmpty())
+                        .map(finding -> Cause.valueOf(finding.cause()))
+                        .toList());
+    }
 
     @AfterEach
     void whatIsSaidIsToldInChineseToo() {
@@ -39,6 +52,7 @@ class MetricWatchTest {
                         "e",
                         findings::add,
                         remarks::add);
+                begun.addAll(watch.begun());
             }
         }
         watch.finish("e", findings::add, remarks::add);
@@ -60,6 +74,7 @@ class MetricWatchTest {
             assertThat(finding.evidence()).isNotEmpty();
             assertThat(finding.fromEpochNanos()).isEqualTo(1_790_000_000_000L * 1_000_000);
         });
+        assertThat(begun).containsExactly(Cause.KV_PRESSURE);
     }
 
     @Test

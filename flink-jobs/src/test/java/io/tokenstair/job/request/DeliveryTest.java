@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.cause.Cause;
 import io.tokenstair.event.Finish;
 import io.tokenstair.job.step.EngineScript;
 import io.tokenstair.job.step.Told;
@@ -242,7 +243,9 @@ class DeliveryTest {
 
         assertThat(lived.token(100).deliveryCause()).isEqualTo("CLIENT_SLOW");
         assertThat(lived.token(100).deliveryClientNanos()).isGreaterThan(240 * MILLIS);
-        assertThat(deliveryCauses(lived)).contains("CLIENT_SLOW").doesNotContain("NETWORK", "OUTPUT_STALL");
+        // What queued behind the write that did not end waited for the client as well.
+        assertThat(deliveryCauses(lived)).containsExactly("CLIENT_SLOW");
+        assertThat(late(lived)).contains(101, 102, 110);
         assertThat(lived.findings("CLIENT_SLOW")).hasSize(1);
         partsSum(lived);
     }
@@ -297,6 +300,33 @@ class DeliveryTest {
                 .isEqualTo(here.token(50).deliveryNanos());
         assertThat(deliveryCauses(elsewhere)).containsExactly("UNRESOLVED_STALL");
         partsSum(here);
+    }
+
+    /** It takes what has come every so often: chunks come in groups, and no gateway held them. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aClientThatReadsNowAndThenIsNoGatewayThatBuffers(boolean writesWaitForEachOther) {
+        Way way = new Way();
+        for (int i = 40; i < TOKENS; i++) {
+            int last = Math.min(TOKENS - 1, i / 20 * 20 + 19);
+            if (writesWaitForEachOther && i % 20 == 0) {
+                way.end[i] = made[last] + 5 * MILLIS;
+            }
+        }
+        way.flow();
+        if (!writesWaitForEachOther) {
+            for (int i = 40; i < TOKENS; i++) {
+                way.end[i] = Math.max(way.end[i], made[Math.min(TOKENS - 1, i / 20 * 20 + 19)] + 5 * MILLIS + i);
+                way.client[i] = way.end[i] + 2 * MILLIS;
+            }
+        }
+        Lived lived = way.lived();
+
+        assertThat(deliveryCauses(lived)).containsExactly("CLIENT_SLOW");
+        assertThat(late(lived)).hasSizeGreaterThan(100);
+        assertThat(lived.request().requestCauses()).isEmpty();
+        assertThat(lived.milestones).noneMatch(milestone -> milestone.cause() == Cause.GATEWAY_BUFFERING);
+        partsSum(lived);
     }
 
     // ---- groups

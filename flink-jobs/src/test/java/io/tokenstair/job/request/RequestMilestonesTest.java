@@ -48,6 +48,24 @@ class RequestMilestonesTest {
     }
 
     @Test
+    void aClientThatLeavesIsSaidWhenItLeaves() {
+        EngineScript engine = new EngineScript().start(64, "x").decode(20, "x").finish("x", "abort");
+        Told told = engine.told();
+        Lived lived = new RequestScript("x")
+                .sent(told.tokens("x").get(0).endNanos() - 20 * MILLIS)
+                .engine(told)
+                .delivered(told, 0, "x", MILLIS)
+                .ended(engine.nowNanos() + 2 * MILLIS, "client-closed")
+                .lived();
+
+        List<Milestone> left = lived.milestones(MilestoneKind.DETECTED);
+        assertThat(left).extracting(Milestone::cause).containsExactly(Cause.CLIENT_ABORT);
+        assertThat(left).extracting(Milestone::culpritRequestId).containsExactly("client");
+        assertThat(left.get(0).evidence()).hasSize(1);
+        assertThat(lived.findings("CLIENT_ABORT")).hasSize(1);
+    }
+
+    @Test
     void aFirstTokenAfterASecondIsLateWhateverTheEngineTook() {
         EngineScript engine = new EngineScript().start(64, "x").decode(20, "x").finish("x", "stop");
         Told told = engine.told();

@@ -113,7 +113,8 @@ record Backtest(
                         new Found(
                                 key,
                                 taken,
-                                rule.cause() + " " + rule.severity().severityName() + ": " + rule.narrative(byStage)));
+                                rule.cause(byStage) + " " + rule.severity().severityName() + ": "
+                                        + rule.narrative(byStage)));
             });
         }
         return found;

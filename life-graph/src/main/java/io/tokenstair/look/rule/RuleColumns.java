@@ -19,8 +19,7 @@ record RuleColumns(int idWidth, int causeWidth) {
     private static final int SEVERITY_WIDTH = 8;
 
     static RuleColumns of(List<BoundRule> rules) {
-        return new RuleColumns(
-                widest(rules, BoundRule::id), widest(rules, rule -> rule.cause().name()));
+        return new RuleColumns(widest(rules, BoundRule::id), widest(rules, BoundRule::causeText));
     }
 
     private static int widest(List<BoundRule> rules, Function<BoundRule, String> text) {
@@ -38,7 +37,7 @@ record RuleColumns(int idWidth, int causeWidth) {
         return terminal.styled(Terminal.Style.BOLD, Terminal.left(rule.id(), idWidth)) + "  "
                 + Terminal.right(Integer.toString(rule.revision()), VERSION_WIDTH) + "  "
                 + Terminal.left(rule.key().name().toLowerCase(Locale.ROOT), KEY_WIDTH) + "  "
-                + Terminal.left(rule.cause().name(), causeWidth) + "  " + coloured;
+                + Terminal.left(rule.causeText(), causeWidth) + "  " + coloured;
     }
 
     /** Writes a rule: its columns, then as much of what it finds as the line holds. */

@@ -14,7 +14,7 @@ final class RuleJson {
         json.text("rule", rule.id());
         json.number("ruleRevision", rule.revision());
         json.text("key", rule.key().name().toLowerCase(Locale.ROOT));
-        json.text("cause", rule.cause().name());
+        json.text("cause", rule.causeText());
         json.text("severity", rule.severity().severityName());
         json.text("description", oneLine(rule.description()));
     }
