@@ -37,6 +37,31 @@ public final class HeaderPeek {
      */
     public static @Nullable String engineId(RawRecord step) {
         int wanted = step.kindTag << 3 | LENGTH_DELIMITED;
+        String seen = seenEngineId(step.bytes, wanted);
+        return seen != null ? seen : parsedEngineId(step, wanted);
+    }
+
+    /** The engine of a step that is in one piece; null where that is not seen. */
+    private static @Nullable String seenEngineId(byte[] bytes, int wanted) {
+        WireScan scan = new WireScan(bytes, 0, bytes.length);
+        String engineId = null;
+        while (scan.next()) {
+            if (scan.tag() == wanted) {
+                WireScan step = scan.message();
+                if (engineId != null || !step.next() || step.tag() != ENGINE_ID) {
+                    return null;
+                }
+                engineId = step.text(EventCodec.MAX_ID_BYTES);
+                if (engineId == null) {
+                    return null;
+                }
+            }
+        }
+        return scan.isStrange() ? null : engineId;
+    }
+
+    /** The same, without looking whether the step is a usual one. */
+    static @Nullable String parsedEngineId(RawRecord step, int wanted) {
         CodedInputStream in = CodedInputStream.newInstance(step.bytes);
         try {
             String engineId = null;
@@ -67,11 +92,49 @@ public final class HeaderPeek {
     /** Fills the header fields of a record from its bytes. */
     static void into(RawRecord record) {
         clear(record);
+        if (!isSeen(record)) {
+            parse(record);
+        }
+    }
+
+    /** The same, without looking whether the record is a usual one. */
+    static void parse(RawRecord record) {
+        clear(record);
         try {
             read(CodedInputStream.newInstance(record.bytes), record);
         } catch (IOException e) {
             clear(record);
         }
+    }
+
+    /** Fills the header fields of a usual record; false where they are not seen. */
+    private static boolean isSeen(RawRecord record) {
+        WireScan scan = new WireScan(record.bytes, 0, record.bytes.length);
+        while (scan.next()) {
+            switch (scan.tag()) {
+                case COLLECTOR_ID -> {
+                    String collectorId = scan.text(EventCodec.MAX_ID_BYTES);
+                    if (collectorId == null) {
+                        return false;
+                    }
+                    record.collectorId = collectorId;
+                }
+                case COLLECTOR_EPOCH -> record.collectorEpoch = scan.number();
+                case SEQUENCE -> record.sequence = scan.number();
+                case COARSE_EPOCH_MILLIS -> record.coarseEpochMillis = dated(scan.number());
+                default -> record.kindTag = isKind(scan.tag()) ? scan.tag() >>> 3 : record.kindTag;
+            }
+        }
+        return !scan.isStrange() && record.kindTag != 0;
+    }
+
+    private static long dated(long millis) {
+        return millis >= EARLIEST_EPOCH_MILLIS && millis <= LATEST_EPOCH_MILLIS ? millis : RawRecord.UNDATED;
+    }
+
+    private static boolean isKind(int tag) {
+        int field = tag >>> 3;
+        return field >= FIRST_KIND && field <= LAST_KIND && (tag & 7) == LENGTH_DELIMITED;
     }
 
     private static void clear(RawRecord record) {
@@ -89,16 +152,9 @@ public final class HeaderPeek {
                 case COLLECTOR_ID -> record.collectorId = boundedString(in);
                 case COLLECTOR_EPOCH -> record.collectorEpoch = in.readInt64();
                 case SEQUENCE -> record.sequence = in.readInt64();
-                case COARSE_EPOCH_MILLIS -> {
-                    long millis = in.readSFixed64();
-                    boolean dated = millis >= EARLIEST_EPOCH_MILLIS && millis <= LATEST_EPOCH_MILLIS;
-                    record.coarseEpochMillis = dated ? millis : RawRecord.UNDATED;
-                }
+                case COARSE_EPOCH_MILLIS -> record.coarseEpochMillis = dated(in.readSFixed64());
                 default -> {
-                    int field = tag >>> 3;
-                    if (field >= FIRST_KIND && field <= LAST_KIND && (tag & 7) == LENGTH_DELIMITED) {
-                        record.kindTag = field;
-                    }
+                    record.kindTag = isKind(tag) ? tag >>> 3 : record.kindTag;
                     in.skipField(tag);
                 }
             }

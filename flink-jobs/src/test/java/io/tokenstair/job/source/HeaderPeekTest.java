@@ -110,6 +110,34 @@ class HeaderPeekTest {
     }
 
     @Test
+    void whatIsSeenAtFirstSightIsWhatAParserReads() throws IOException {
+        Random random = new Random(2);
+        byte[] step = step(new byte[] {1 << 3 | 2, 3, 'e', '-', '1', 3 << 3, 9, 0x52, 2, 7, 7}).bytes;
+        int seen = 0;
+        for (byte[] good : new byte[][] {Records.bytes("engine-0", 3), step}) {
+            for (int i = 0; i < 60_000; i++) {
+                byte[] bytes = Arrays.copyOf(good, random.nextInt(5) == 0 ? random.nextInt(good.length) : good.length);
+                for (int damage = random.nextInt(3); damage > 0 && bytes.length > 0; damage--) {
+                    int at = random.nextInt(bytes.length);
+                    bytes[at] = (byte) (random.nextBoolean() ? random.nextInt(256) : bytes[at] + random.nextInt(3) - 1);
+                }
+                RawRecord record = RawRecord.of(bytes, "p", 0);
+                RawRecord parsed = record.copy();
+                HeaderPeek.parse(parsed);
+                assertThat(record).as(Arrays.toString(bytes)).isEqualTo(parsed);
+                if (record.kindTag == EventKind.STEP_COMPLETED.tag()) {
+                    String engineId = HeaderPeek.engineId(record);
+                    seen += engineId == null ? 0 : 1;
+                    assertThat(engineId)
+                            .as(Arrays.toString(bytes))
+                            .isEqualTo(HeaderPeek.parsedEngineId(record, record.kindTag << 3 | 2));
+                }
+            }
+        }
+        assertThat(seen).isGreaterThan(10_000);
+    }
+
+    @Test
     void damagedBytesNeverThrow() {
         Random random = new Random(1);
         byte[] good = Records.bytes("engine-0", 3);
