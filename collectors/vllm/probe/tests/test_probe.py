@@ -170,7 +170,7 @@ class ProbeTest(unittest.TestCase):
         self.assertIs(scheduler.update_from_output(output, None), result)
 
     def records_of(self, scheduler, kind):
-        scheduler._tokenstair.outbox.flush()
+        scheduler._tokenstair.ship(0)
         found = []
         for envelope, body in self.collected.messages():
             self.assertEqual(envelope[0], records.MAGIC)
@@ -197,7 +197,7 @@ class ProbeTest(unittest.TestCase):
         self.run_step(
             scheduler, step_output({"a": 2}, ["a"], [68], [5]),
             {0: SimpleNamespace(outputs=[Output("a", [secret, secret])])})
-        scheduler._tokenstair.outbox.flush()
+        scheduler._tokenstair.ship(0)
         for envelope, body in self.collected.messages():
             self.assertNotIn(str(secret), str(envelope) + str(body))
 
@@ -253,17 +253,32 @@ class ProbeTest(unittest.TestCase):
         scheduler = ProbedPreempting("a", "b")
         scheduler._tokenstair = StepRecorder(scheduler, self.outbox(), {})
         self.run_step(scheduler, step_output({"a": 1}, ["a"], [68], [5]), {})
-        scheduler._tokenstair.outbox.flush()
+        scheduler._tokenstair.ship(0)
         [row] = self.records_of(scheduler, records.PREEMPTED)
         self.assertEqual(row[2:6], [0, "b", records.PREEMPT_KV_BLOCKS, "a"])
         self.assertEqual(row[6:8], [69, 5])
         self.assertEqual(row[9:11], [1, 3])
 
+    def test_records_keep_their_order_among_the_steps_and_large_ones_go_in_several_messages(self):
+        names = [f"request-with-a-long-name-{i:04d}" for i in range(300)]
+        scheduler = self.probed(*names)
+        for i in range(20):
+            self.run_step(
+                scheduler, step_output(dict.fromkeys(names, 1), names, [68] * 300, [5] * 300),
+                {0: SimpleNamespace(outputs=[Output(name, [1]) for name in names])})
+            scheduler.add_request(Request(f"new-{i}"))
+        scheduler._tokenstair.ship(0)
+        messages = list(self.collected.messages())
+        kinds = [record[0] for _, rows in messages for record in rows if record[0] in (records.STEP, records.QUEUED)]
+        self.assertEqual(kinds, [records.STEP, records.QUEUED] * 20)
+        self.assertGreater(len(messages), 2)
+        self.assertEqual([envelope[6] for envelope, _ in messages][0], 0)
+
     def test_requests_that_come_and_are_ended_from_outside(self):
         scheduler = self.probed("a")
         scheduler.add_request(Request("b", prompt=17))
         scheduler.finish_requests(iter(["a", "unknown"]), SimpleNamespace(name="FINISHED_ABORTED"))
-        scheduler._tokenstair.outbox.flush()
+        scheduler._tokenstair.ship(0)
         messages = list(self.collected.messages())
         body = [record for _, rows in messages for record in rows]
         queued = [record for record in body if record[0] == records.QUEUED]
@@ -276,6 +291,7 @@ class ProbeTest(unittest.TestCase):
         with self.assertLogs("vllm.tokenstair_probe", "ERROR") as logs:
             for _ in range(20):
                 self.run_step(scheduler, SimpleNamespace(scheduled_new_reqs=(), unlike="anything known"), {0: object()})
+                scheduler._tokenstair.ship(0)
         self.assertEqual(len(logs.records), 1)
         self.assertFalse(scheduler._tokenstair.on)
 

@@ -7,6 +7,7 @@ from time import monotonic_ns
 
 from tokenstair_probe import records
 from tokenstair_probe.blocks import BlockLife
+from tokenstair_probe.outbox import FLUSH_NANOS
 from tokenstair_probe.records import STEP
 
 logger = logging.getLogger("vllm.tokenstair_probe")
@@ -14,6 +15,7 @@ logger = logging.getLogger("vllm.tokenstair_probe")
 ANNOUNCE_NANOS = 2_000_000_000
 MAX_ANNOUNCED = 4096
 MAX_OPEN_STEPS = 64
+MAX_KEPT = 512
 MAX_ERRORS = 5
 
 _ids = attrgetter("request_id")
@@ -48,7 +50,9 @@ class StepRecorder:
             self._queue = None
         self._blocks = BlockLife(pool, self._evicted) if pool is not None else None
         self._watch_publisher(getattr(scheduler, "kv_event_publisher", None))
-        self._announce(monotonic_ns())
+        self._kept_since = monotonic_ns()
+        self._kept = self._announcement(self._kept_since)
+        self._announced = self._kept_since
 
     def failed(self, what: str) -> None:
         self.errors += 1
@@ -126,58 +130,91 @@ class StepRecorder:
             opened = self._in_flight.pop(id(output), None)
             if opened is None:
                 return
-            step, schedule_start, schedule_end, running, waiting, free, reason, fresh, own = opened
-            scheduler = self.scheduler
-            scheduled = output.num_scheduled_tokens
-            cached = output.scheduled_cached_reqs
-            outs = ()
-            for each in result.values():
-                outs = each.outputs if not outs else [*outs, *each.outputs]
-            emitting = finishes = None
-            tokens = list(map(len, map(_tokens, outs)))
-            count = len(tokens)
-            if tokens.count(1) == count:
-                # Every output has its token, so none was made for a sequence that failed, and as many as were scheduled are those.
-                tokens = None
-                if count != len(scheduled):
-                    emitting = list(map(_ids, outs))
-            else:
-                emitting = list(map(_ids, outs))
-            if scheduler.finished_req_ids:
-                finishes = [(i, str(r)) for i, r in enumerate(map(_reasons, outs)) if r is not None]
-            kv_batch = self._kv_batch
+            kept = self._kept
+            if not kept:
+                self._kept_since = end
+            requests = self.scheduler.requests
+            kept.append((
+                opened, start, end, output, result, self._kv_batch, bool(self.scheduler.finished_req_ids), monotonic_ns() - end))
             self._kv_batch = None
-            resumed = cached.resumed_req_ids
-            outbox = self.outbox
-            outbox.put((
-                STEP, step, schedule_start, schedule_end, start, end, running, waiting, free, reason,
-                scheduled, cached.req_ids if fresh else None, cached.num_computed_tokens, cached.num_output_tokens,
-                list(resumed) if resumed else None, fresh or None, emitting, tokens, finishes or None, kv_batch, None, None,
-                own + monotonic_ns() - end), end)
-            if outbox.is_due(end) or not scheduler.requests:
-                if end - self._announced >= ANNOUNCE_NANOS:
-                    self._announce(end)
-                outbox.flush()
+            if end - self._kept_since >= FLUSH_NANOS or not requests or len(kept) >= MAX_KEPT:
+                self.ship(end)
         except Exception:
             self.failed("update_from_output")
 
-    def _announce(self, now: int) -> None:
+    def ship(self, now: int) -> None:
+        """Encodes and sends what was kept. Done for many steps at once: the code is then in the core's caches for all but the first."""
+        kept = self._kept
+        self._kept = []
+        outbox = self.outbox
+        put = outbox.put
+        for row in kept:
+            if type(row[0]) is int:
+                put(row, now)
+                continue
+            try:
+                put(self._step_record(*row), now)
+            except Exception:
+                put((records.UNENCODABLE,), now)
+                self.failed("a step's record")
+            if outbox.is_full():
+                outbox.flush()
+        if now - self._announced >= ANNOUNCE_NANOS:
+            self._announced = now
+            for record in self._announcement(now):
+                put(record, now)
+        outbox.flush()
+
+    @staticmethod
+    def _step_record(opened, start, end, output, result, kv_batch, finished, own) -> tuple:
+        step, schedule_start, schedule_end, running, waiting, free, reason, fresh, own_before = opened
+        scheduled = output.num_scheduled_tokens
+        cached = output.scheduled_cached_reqs
+        outs = ()
+        for each in result.values():
+            outs = each.outputs if not outs else [*outs, *each.outputs]
+        emitting = finishes = None
+        tokens = list(map(len, map(_tokens, outs)))
+        count = len(tokens)
+        if tokens.count(1) == count:
+            # Every output has its token, so none was made for a sequence that failed, and as many as were scheduled are those.
+            tokens = None
+            if count != len(scheduled):
+                emitting = list(map(_ids, outs))
+        else:
+            emitting = list(map(_ids, outs))
+        if finished:
+            finishes = [(i, str(r)) for i, r in enumerate(map(_reasons, outs)) if r is not None]
+        resumed = cached.resumed_req_ids
+        return (
+            STEP, step, schedule_start, schedule_end, start, end, running, waiting, free, reason,
+            scheduled, cached.req_ids if fresh else None, cached.num_computed_tokens, cached.num_output_tokens,
+            list(resumed) if resumed else None, fresh or None, emitting, tokens, finishes or None, kv_batch, None, None,
+            own + own_before)
+
+    def keep(self, record: tuple, now: int) -> None:
+        """Takes a record in its place among the steps."""
+        if not self._kept:
+            self._kept_since = now
+        self._kept.append(record)
+
+    def _announcement(self, now: int) -> list:
         """What a collector that comes later must know: the engine's limits and the open sequences."""
-        self._announced = now
-        self.outbox.put((records.ENGINE, now, self._limits), now)
+        found = [(records.ENGINE, now, self._limits)]
         requests = self.scheduler.requests
         if requests:
             values = requests.values()
             if len(requests) > MAX_ANNOUNCED:
                 values = list(values)[-MAX_ANNOUNCED:]
-            self.outbox.put((records.OPEN, now, list(map(_open, values))), now)
+            found.append((records.OPEN, now, list(map(_open, values))))
+        return found
 
     # ---- what happens now and then
 
     def queued(self, request) -> None:
         try:
             now = monotonic_ns()
-            self.outbox.put((
+            self.keep((
                 records.QUEUED, now, request.request_id, getattr(request, "arrival_time", None),
                 getattr(request, "num_prompt_tokens", None), getattr(request, "max_tokens", None),
                 getattr(request, "priority", None)), now)
@@ -202,7 +239,7 @@ class StepRecorder:
         try:
             if rows:
                 now = monotonic_ns()
-                self.outbox.put((records.ENDED, now, rows, getattr(status, "name", str(status))), now)
+                self.keep((records.ENDED, now, rows, getattr(status, "name", str(status))), now)
         except Exception:
             self.failed("finish_requests")
 
@@ -212,7 +249,7 @@ class StepRecorder:
             self._preempted = True
             frame = _caller("schedule")
             wanting = frame.f_locals.get("request") if frame is not None else None
-            self.outbox.put((
+            self.keep((
                 records.PREEMPTED, now, self._step, request.request_id,
                 records.PREEMPT_KV_BLOCKS if frame is not None else records.PREEMPT_OUTSIDE,
                 getattr(wanting, "request_id", None), request.num_computed_tokens, request.num_output_tokens,
@@ -235,7 +272,7 @@ class StepRecorder:
                 reason = records.EVICT_ADMISSION
             else:
                 reason = records.EVICT_CONTEXT_JUMP if asked > 1 else records.EVICT_CAPACITY
-            self.outbox.put((
+            self.keep((
                 records.EVICTED, now, self._step, reason, getattr(request, "request_id", None), asked, hashes, reused,
                 idle), now)
         except Exception:
