@@ -139,7 +139,8 @@ final class LiveVllm implements AutoCloseable {
     ChildProcess collect(Path log, Path output) throws IOException {
         return ChildProcess.java(
                 output,
-                "io.tokenstair.vllm.CollectVllmMain",
+                "io.tokenstair.collector.CollectMain",
+                "vllm",
                 "--to",
                 log.toString(),
                 "--probe",
@@ -151,7 +152,7 @@ final class LiveVllm implements AutoCloseable {
                 "--metrics",
                 Objects.requireNonNull(client.server()).resolve("/metrics").toString(),
                 "--metrics-every",
-                "2000");
+                "2s");
     }
 
     @Override

@@ -158,6 +158,16 @@ public final class FolderLogReader implements Closeable {
             boolean lost = left > 0
                     ? following != null || written || !mayBeGoingOn(left)
                     : following != null && ordinal < firstOrdinal(following);
+            if (searchedTo == NONE && lost && following == null && !written) {
+                // Once more: a frame that was torn when it was read may have been whole when its segment's size was.
+                record = frame();
+                if (record != null) {
+                    ordinal++;
+                    frameOffset += HEAD_BYTES + (long) record.length;
+                    return record;
+                }
+                closeStream();
+            }
             if (searchedTo == NONE && lost) {
                 searchedTo = frameOffset + 1;
                 find();
