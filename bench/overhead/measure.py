@@ -41,7 +41,7 @@ async def load(args):
         await stream(session, args.url, "warm-up", list(range(10, 74)), 64)
         for number in range(args.rounds):
             label = TURNS[number % len(TURNS)]
-            draw = random.Random(number // 3)
+            draw = random.Random(number)
             prompts = [[draw.randrange(10, 4000) for _ in range(args.prompt)] for _ in range(args.streams)]
             begin = time.monotonic_ns()
             streams = await asyncio.gather(*[
