@@ -45,6 +45,7 @@ final class ViewCommand implements Callable<Integer> {
                 PageServer server = PageServer.start(archive, port)) {
             PrintStream lines = new PrintStream(output.out(), true, StandardCharsets.UTF_8);
             lines.println("Life graph of " + options.archive() + ": " + server.url());
+            lines.println("Metrics for Prometheus: " + server.url() + "metrics");
             lines.println("Ctrl-C ends it.");
             server.awaitEnd();
         }

@@ -12,20 +12,20 @@ import java.util.Map;
  * @param out what it printed
  * @param err what it complained
  */
-record CommandRun(int exitCode, String out, String err) {
+public record CommandRun(int exitCode, String out, String err) {
     /** Runs a command in this process, with a locale that can show glyphs and no terminal. */
-    static CommandRun of(String... arguments) {
+    public static CommandRun of(String... arguments) {
         return with(Map.of("LANG", "C.UTF-8"), arguments);
     }
 
-    static CommandRun with(Map<String, String> environment, String... arguments) {
+    public static CommandRun with(Map<String, String> environment, String... arguments) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         int exitCode = LookMain.run(arguments, out, err, environment);
         return new CommandRun(exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }
 
-    List<String> lines() {
+    public List<String> lines() {
         return out.lines().toList();
     }
 }

@@ -8,6 +8,7 @@ import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.event.SpanRecorded;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -423,6 +424,24 @@ public final class ResultArchive implements AutoCloseable {
                         + " from step_analysis s where s.engine_id = ? and s.step_id = ? order by s.dp_rank limit 8",
                 List.of(engineId, stepId),
                 ResultTable.STEPS::row);
+    }
+
+    /** What observers recorded of the arrival of a request, oldest first; the archive was opened with that table. */
+    public List<RequestArrival> arrivals(String requestId) {
+        return all(
+                "select " + ResultTable.ARRIVALS.selectList("a") + " from request_received a where a.request_id = ?"
+                        + " order by a.coarse_epoch_millis nulls last, a.trace_id, a.parent_span_id limit 64",
+                List.of(requestId),
+                ResultTable.ARRIVALS::row);
+    }
+
+    /** Spans with this value among their attributes; the archive was opened with that table. */
+    public List<SpanRecorded> spansNaming(String value) {
+        return all(
+                "select " + ResultTable.SPANS.selectList("s") + " from span_recorded s where list_contains(s.attributes, ?)"
+                        + " order by s.start_epoch_nanos nulls last, s.span_id limit 64",
+                List.of(value),
+                ResultTable.SPANS::row);
     }
 
     RuntimeException unreadable(SQLException failure) {

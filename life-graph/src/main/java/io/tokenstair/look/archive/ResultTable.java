@@ -4,6 +4,7 @@ import io.tokenstair.archive.ResultTables;
 import io.tokenstair.archive.TableSchema;
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.LayerReport;
+import io.tokenstair.archive.result.Quantile;
 import io.tokenstair.archive.result.Remark;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.RuleMinute;
@@ -11,6 +12,7 @@ import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.event.EventKind;
 import io.tokenstair.event.RuleRevised;
+import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.milestone.Milestone;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
@@ -73,6 +75,17 @@ public final class ResultTable<R extends Record> {
     /** The tables that the commands about rules read beside the others. */
     public static final List<ResultTable<?>> OF_RULES = List.of(MILESTONES, RULE_MINUTES, RULES, REFUSED);
 
+    /** One row per quantiles of a window. */
+    public static final ResultTable<Quantile> QUANTILES = new ResultTable<>(ResultTables.QUANTILE);
+
+    /** One row per arrival of a request at an observer. A raw table, read as the few columns that tell its trace. */
+    public static final ResultTable<RequestArrival> ARRIVALS =
+            new ResultTable<>(TableSchema.of(EventKind.REQUEST_RECEIVED.wireName(), RequestArrival.class));
+
+    /** One row per recorded span. A raw table, read without the headers of its events. */
+    public static final ResultTable<SpanRecorded> SPANS =
+            new ResultTable<>(TableSchema.of(EventKind.SPAN_RECORDED.wireName(), SpanRecorded.class));
+
     private final String name;
     private final Constructor<R> constructor;
     private final List<Column> columns;
@@ -93,6 +106,11 @@ public final class ResultTable<R extends Record> {
         } catch (NoSuchMethodException absent) {
             throw new IllegalStateException("Cannot find the constructor of " + rowType, absent);
         }
+    }
+
+    /** A table of a schema. */
+    static <R extends Record> ResultTable<R> of(TableSchema<R> schema) {
+        return new ResultTable<>(schema);
     }
 
     /** The name of the table, as in its folder. */

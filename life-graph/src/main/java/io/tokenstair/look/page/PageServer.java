@@ -5,6 +5,7 @@ import io.javalin.http.Context;
 import io.tokenstair.look.archive.PageQueries;
 import io.tokenstair.look.archive.ResultArchive;
 import io.tokenstair.look.archive.UnusableInputException;
+import io.tokenstair.look.metrics.ArchiveMetrics;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -63,17 +64,18 @@ public final class PageServer implements AutoCloseable {
             throw new UnusableInputException("Cannot listen on port " + port + ": give one from 0 to 65535");
         }
         PageAnswers answers = new PageAnswers(archive, new PageQueries(archive));
+        ArchiveMetrics metrics = new ArchiveMetrics(archive.directory());
         if (port != null) {
-            return new PageServer(listen(answers, port));
+            return new PageServer(listen(answers, metrics, port));
         }
         try {
-            return new PageServer(listen(answers, USUAL_PORT));
+            return new PageServer(listen(answers, metrics, USUAL_PORT));
         } catch (UnusableInputException taken) {
-            return new PageServer(listen(answers, 0));
+            return new PageServer(listen(answers, metrics, 0));
         }
     }
 
-    private static Javalin listen(PageAnswers answers, int port) {
+    private static Javalin listen(PageAnswers answers, ArchiveMetrics metrics, int port) {
         Javalin javalin = Javalin.create(config -> {
             config.startup.showJavalinBanner = false;
             config.startup.showOldJavalinVersionWarning = false;
@@ -93,6 +95,9 @@ public final class PageServer implements AutoCloseable {
             config.routes.get("/api/strip", answers::strip);
             config.routes.get("/api/token", answers::token);
             config.routes.get("/api/findings", answers::findings);
+            config.routes.get(
+                    "/metrics",
+                    context -> context.contentType(ArchiveMetrics.contentType()).result(metrics.text()));
             config.routes.exception(
                     PageAnswers.RefusedException.class,
                     (refused, context) -> answers.error(context, refused.status(), refused.getMessage()));

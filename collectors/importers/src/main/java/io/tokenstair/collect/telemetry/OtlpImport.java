@@ -12,6 +12,7 @@ import io.tokenstair.collect.otlp.OtlpDecoder;
 import io.tokenstair.collect.otlp.OtlpException;
 import io.tokenstair.collect.otlp.OtlpLimits;
 import io.tokenstair.collect.otlp.OtlpRequest;
+import io.tokenstair.collect.otlp.SglangSteps;
 import io.tokenstair.collect.otlp.TimedEvent;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.collect.output.EventSpools;
@@ -35,13 +36,14 @@ public final class OtlpImport extends FileImport {
     private final boolean asRequests;
     private final OtlpDecoder decoder;
     private final EngineRequests requests = new EngineRequests();
+    private final SglangSteps steps = new SglangSteps();
     private long passedOver;
     private @Nullable CollectorSpool spool;
 
     /**
      * An import within these limits.
      *
-     * @param asRequests true where nothing else records the requests: the span that an engine writes of each then stands for it
+     * @param asRequests true where nothing else records the requests: the spans that engines write of them then stand for them
      * @param limits of gzipped files
      * @param listener hears how it goes
      */
@@ -159,6 +161,7 @@ public final class OtlpImport extends FileImport {
         }
         if (asRequests) {
             requests.accept(batch.events());
+            steps.accept(batch.events());
         }
         Long wallMillis = batch.events().isEmpty() ? null : millis(batch.events().get(0));
         for (long i = 0; i < batch.accepted(); i++) {
@@ -198,8 +201,13 @@ public final class OtlpImport extends FileImport {
         if (asRequests) {
             List<TimedEvent> told = new ArrayList<>();
             requests.finish(told::add);
+            steps.finish(told::add);
             for (TimedEvent event : told) {
                 add(event, events);
+            }
+            String traced = steps.line();
+            if (traced != null) {
+                note(traced);
             }
             if (requests.leftOut() > 0) {
                 note(requests.leftOut() + " spans of requests stand for none: more than are held at once");

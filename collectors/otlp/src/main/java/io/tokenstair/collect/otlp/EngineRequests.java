@@ -92,6 +92,7 @@ public final class EngineRequests {
 
     private static boolean isOfEngine(SpanRecorded span) {
         return !"SPAN_KIND_CLIENT".equals(span.spanKind())
+                && !"tokenstair".equals(span.serviceName())
                 && (span.name().equals("llm_request")
                         || "sglang::request".equals(SpanReader.attribute(span, "module"))
                         || SpanReader.attribute(span, "gen_ai.latency.e2e") != null

@@ -34,6 +34,9 @@ public final class OtlpDecoder {
     private static final List<String> ENGINES =
             List.of("vllm", "sglang", "trtllm", "tensorrt", "triton", "dynamo", "llama", "tgi", "tokenstair");
 
+    /** What the spans that this product exports say they are from. */
+    private static final String OWN = "tokenstair";
+
     private final RequestIds ids = new RequestIds();
     private final boolean serversTell;
 
@@ -105,7 +108,9 @@ public final class OtlpDecoder {
                     SpanRecorded recorded = SpanReader.read(span, service, latestNanos);
                     List<TimedEvent> events = new ArrayList<>();
                     addSpan(recorded, events);
-                    TokenTimes.add(span, recorded, serversTell, events);
+                    if (!OWN.equals(service)) {
+                        TokenTimes.add(span, recorded, serversTell, events);
+                    }
                     events.forEach(batch::event);
                     batch.accept();
                 } catch (OtlpException e) {
@@ -119,6 +124,10 @@ public final class OtlpDecoder {
     private void addSpan(SpanRecorded span, List<TimedEvent> events) {
         Long last = span.endEpochNanos() != null ? span.endEpochNanos() : span.startEpochNanos();
         events.add(new TimedEvent(span, null, last));
+        if (OWN.equals(span.serviceName())) {
+            // What this product exported tells nothing that its archive does not know.
+            return;
+        }
         IdAliased wrapped = RequestIds.wrapped(span);
         if (wrapped != null) {
             events.add(new TimedEvent(wrapped, null, last));

@@ -4,9 +4,26 @@ package io.tokenstair.collect.otlp;
 public final class OtlpException extends Exception {
     private static final long serialVersionUID = 1L;
 
+    private final boolean tooLarge;
+
     /** Refuses it for this reason. */
     public OtlpException(String reason) {
+        this(reason, false);
+    }
+
+    private OtlpException(String reason, boolean tooLarge) {
         super(reason, null, false, false);
+        this.tooLarge = tooLarge;
+    }
+
+    /** Refuses it because it is larger than is taken. */
+    static OtlpException tooLarge(String reason) {
+        return new OtlpException(reason, true);
+    }
+
+    /** Whether it is refused because it is larger than is taken. */
+    public boolean isTooLarge() {
+        return tooLarge;
     }
 
     /** The reason. */

@@ -129,7 +129,7 @@ final class OtlpJson {
 
     private void object(Message.Builder builder) throws IOException, OtlpException {
         if (--messagesLeft < 0) {
-            throw new OtlpException("too many messages in one request");
+            throw OtlpException.tooLarge("too many messages in one request");
         }
         Map<String, FieldDescriptor> fields = fields(builder.getDescriptorForType());
         while (parser.nextToken() == JsonToken.FIELD_NAME) {

@@ -78,7 +78,7 @@ public record OtlpRequest(OtlpSignal signal, Message message) {
             byte[] buffer = new byte[1 << 13];
             for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
                 if (out.size() + count > limits.requestBytes()) {
-                    throw new OtlpException("more than " + limits.requestBytes() + " bytes come out of the gzip");
+                    throw OtlpException.tooLarge("more than " + limits.requestBytes() + " bytes come out of the gzip");
                 }
                 out.write(buffer, 0, count);
             }
@@ -90,7 +90,7 @@ public record OtlpRequest(OtlpSignal signal, Message message) {
 
     private static void demandSize(int length, OtlpLimits limits) throws OtlpException {
         if (length > limits.requestBytes()) {
-            throw new OtlpException("a request of more than " + limits.requestBytes() + " bytes");
+            throw OtlpException.tooLarge("a request of more than " + limits.requestBytes() + " bytes");
         }
     }
 
@@ -106,7 +106,7 @@ public record OtlpRequest(OtlpSignal signal, Message message) {
                     && field.getJavaType() == FieldDescriptor.JavaType.MESSAGE
                     && WireFormat.getTagWireType(tag) == WireFormat.WIRETYPE_LENGTH_DELIMITED) {
                 if (--rest < 0) {
-                    throw new OtlpException("too many messages in one request");
+                    throw OtlpException.tooLarge("too many messages in one request");
                 }
                 int outer = in.pushLimit(in.readRawVarint32());
                 rest = count(in, field.getMessageType(), rest, depth + 1);

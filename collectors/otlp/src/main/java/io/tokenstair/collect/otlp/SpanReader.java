@@ -27,6 +27,8 @@ public final class SpanReader {
     static final int MAX_EVENT_ATTRIBUTES = 8;
     static final int MAX_KEY_BYTES = 128;
     static final int MAX_VALUE_BYTES = 512;
+    /** Most characters of all attributes together: what does not fit is left out, so that no span is large. */
+    static final int MAX_CHARACTERS = 8 << 10;
 
     private static final int TRACE_ID_BYTES = 16;
     private static final int SPAN_ID_BYTES = 8;
@@ -150,11 +152,23 @@ public final class SpanReader {
                 if (isId(key)) {
                     bounded(value, key);
                 }
-                kept.add(prefix + Utf8.cut(key, MAX_KEY_BYTES));
-                kept.add(Utf8.cut(value, MAX_VALUE_BYTES));
-                room--;
+                String name = prefix + Utf8.cut(key, MAX_KEY_BYTES);
+                String text = Utf8.cut(value, MAX_VALUE_BYTES);
+                if (characters(kept) + name.length() + text.length() <= MAX_CHARACTERS) {
+                    kept.add(name);
+                    kept.add(text);
+                    room--;
+                }
             }
         }
+    }
+
+    private static int characters(List<String> kept) {
+        int characters = 0;
+        for (String text : kept) {
+            characters += text.length();
+        }
+        return characters;
     }
 
     private static boolean isId(String key) {

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.collect.otlp.receive;
+
+import org.jspecify.annotations.NullMarked;

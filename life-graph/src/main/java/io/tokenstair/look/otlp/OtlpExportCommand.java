@@ -1,0 +1,140 @@
+package io.tokenstair.look.otlp;
+
+import io.tokenstair.look.CommandFailures;
+import io.tokenstair.look.CommandOutput;
+import io.tokenstair.look.archive.ResultArchive;
+import io.tokenstair.look.archive.ResultTable;
+import io.tokenstair.look.archive.UnusableInputException;
+import io.tokenstair.look.text.Terminal;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Exports requests and findings as OpenTelemetry traces. */
+@Command(
+        name = "otlp",
+        description = {
+            "Requests, their slow tokens and findings as OpenTelemetry traces, in the trace that",
+            "came with the request, so that they stand beside the spans of its engine."
+        },
+        sortOptions = false,
+        footer = {
+            "",
+            "Exit codes: 0 done; 2 wrong usage, unreadable input, or nobody takes it.",
+            "",
+            "Examples:",
+            "  tokenstair export otlp --archive out --to http://127.0.0.1:4318",
+            "  tokenstair export otlp --archive out --request chat-17 --out traces.jsonl"
+        })
+final class OtlpExportCommand implements Callable<Integer> {
+    private final CommandOutput output;
+
+    @Mixin
+    private ExportOptions options = new ExportOptions();
+
+    @Option(names = "--request", paramLabel = "ID", description = "This request only: its id or an alias.")
+    private @Nullable String request;
+
+    @ArgGroup(multiplicity = "1")
+    private Target target = new Target();
+
+    /** Where it goes. */
+    static final class Target {
+        @Option(
+                names = "--to",
+                paramLabel = "URL",
+                required = true,
+                description = "An OTLP/HTTP endpoint: a Collector, Jaeger, Grafana Tempo.")
+        private @Nullable String to;
+
+        @Option(
+                names = "--out",
+                paramLabel = "FILE",
+                required = true,
+                description = "A file: JSON lines; protobuf where it ends with .pb; gzipped with .gz.")
+        private @Nullable Path out;
+    }
+
+    /** What every export has. */
+    static final class ExportOptions implements CommandFailures.Debugging {
+        @Option(
+                names = "--archive",
+                required = true,
+                paramLabel = "DIR",
+                description = "A folder that replay or run wrote.")
+        private Path archive = Path.of(".");
+
+        @Option(names = "--debug", description = "Show the stack trace of a failure.")
+        private boolean debug;
+
+        @Option(
+                names = {"-h", "--help"},
+                usageHelp = true,
+                description = "Show this help and exit.")
+        @SuppressWarnings("UnusedVariable") // picocli prints the help when it sees the option
+        private boolean helpAsked;
+
+        @Override
+        public boolean debug() {
+            return debug;
+        }
+    }
+
+    OtlpExportCommand(CommandOutput output) {
+        this.output = output;
+    }
+
+    @Override
+    public Integer call() {
+        try (ResultArchive archive =
+                ResultArchive.open(options.archive, List.of(ResultTable.ARRIVALS, ResultTable.SPANS))) {
+            if (request != null && !archive.knowsRequest(request)) {
+                throw new UnusableInputException(Terminal.safe("Cannot find request " + request + " in archive "
+                        + archive.directory() + ". List them with: tokenstair explain --archive DIR"));
+            }
+            PrintStream lines = new PrintStream(output.out(), true, StandardCharsets.UTF_8);
+            try (OtlpSink sink = sink()) {
+                ArchiveTraces traces = new ArchiveTraces(archive, sink);
+                traces.export(request);
+                lines.println(traces.line());
+                if (traces.undated() > 0) {
+                    lines.println(traces.undated() + " without a time of day: no trace can show them");
+                }
+                if (sink.refusedSpans() > 0) {
+                    lines.println(sink.refusedSpans() + " spans were refused there");
+                }
+            } catch (IOException failure) {
+                throw new UnusableInputException(
+                        "Cannot export: " + failure.getMessage()
+                                + ". Check the address or the file, and that it takes OTLP over HTTP",
+                        failure);
+            }
+        }
+        return 0;
+    }
+
+    private OtlpSink sink() throws IOException {
+        String to = target.to;
+        Path out = target.out;
+        if (to != null) {
+            try {
+                return new OtlpEndpoint(to);
+            } catch (IllegalArgumentException wrong) {
+                throw new UnusableInputException(
+                        Terminal.safe("Cannot send to " + to + ": " + wrong.getMessage()), wrong);
+            }
+        }
+        if (out == null) {
+            throw new IllegalStateException("Cannot export to nowhere: the command line asks for one of two places");
+        }
+        return new OtlpFile(out);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.look.metrics;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.look.otlp;
+
+import org.jspecify.annotations.NullMarked;
