@@ -38,7 +38,7 @@ public final class MetricQueries {
      * @param coarseEpochMillis event time, in ms since 1970; absent when undated
      * @param late true when it came after its lateness bound
      */
-    record RawRow(
+    public record RawRow(
             @Field(1006) @Nullable Long coarseEpochMillis,
             @Field(1007) @Nullable Boolean late) {}
 
