@@ -165,6 +165,18 @@ public final class LogOutlet implements Closeable {
         }
     }
 
+    /** How many events it has room for now; 0 while it lets events go to catch up. */
+    public int roomCount() {
+        synchronized (lock) {
+            return dropping || ended ? 0 : Math.max(0, settings.queueEvents() - queue.size());
+        }
+    }
+
+    /** How many events it has room for when its queue is empty. */
+    public int mostCount() {
+        return settings.queueEvents();
+    }
+
     boolean offer(CollectorFeed feed, String clockId, @Nullable Long clockNanos, Event event) {
         boolean wake;
         synchronized (lock) {

@@ -2,8 +2,16 @@ package io.tokenstair.look.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
 import io.tokenstair.archive.ResultTables;
 import io.tokenstair.archive.result.Quantile;
+import io.tokenstair.clock.EpochClock;
+import io.tokenstair.collect.otlp.receive.LogOutletWay;
+import io.tokenstair.collect.otlp.receive.OtlpReceiver;
+import io.tokenstair.collect.otlp.receive.ReceiverSettings;
+import io.tokenstair.log.LogOutlet;
 import io.tokenstair.look.SampleArchive;
 import io.tokenstair.look.archive.ResultArchive;
 import io.tokenstair.look.archive.ResultTableFixture;
@@ -13,6 +21,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -29,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ArchiveMetricsTest {
     private static final Pattern SAMPLE = Pattern.compile("([a-z_]+)(\\{[^}]*})? (\\S+)");
+    private static final Pattern NAME = Pattern.compile("tokenstair_[a-z_]+");
 
     @TempDir
     static Path folder;
@@ -141,5 +151,39 @@ class ArchiveMetricsTest {
     void aReadingStandsForAWhile() {
         ArchiveMetrics metrics = new ArchiveMetrics(archive);
         assertThat(metrics.text()).isSameAs(metrics.text());
+    }
+
+    @Test
+    void everyMetricOfTheDashboardIsExported() throws IOException, InterruptedException {
+        Set<String> exported = new TreeSet<>(families(page()));
+        try (LogOutlet outlet = LogOutlet.open(folder.resolve("log").toString());
+                OtlpReceiver receiver = OtlpReceiver.start(
+                        ReceiverSettings.DEFAULT.onPorts(0, 0),
+                        new LogOutletWay(outlet, "otlp"),
+                        EpochClock.system(),
+                        () -> LogOutletWay.metrics(outlet))) {
+            for (String family : families(get("http://127.0.0.1:" + receiver.httpPort() + "/metrics"))) {
+                exported.add(family);
+                exported.add(family + "_total");
+            }
+        }
+        Set<String> used = new TreeSet<>();
+        Path dashboard = Path.of("").toAbsolutePath();
+        while (!Files.exists(dashboard.resolve("docs/grafana/tokenstair.json"))) {
+            dashboard = dashboard.getParent();
+        }
+        try (JsonParser json = new JsonFactory()
+                .createParser(dashboard.resolve("docs/grafana/tokenstair.json").toFile())) {
+            for (JsonToken token = json.nextToken(); token != null; token = json.nextToken()) {
+                if (token == JsonToken.VALUE_STRING && ("expr".equals(json.currentName()) || "query".equals(json.currentName()))) {
+                    Matcher name = NAME.matcher(json.getText());
+                    while (name.find()) {
+                        used.add(name.group());
+                    }
+                }
+            }
+        }
+        assertThat(used).hasSizeGreaterThan(10);
+        assertThat(exported).containsAll(used);
     }
 }

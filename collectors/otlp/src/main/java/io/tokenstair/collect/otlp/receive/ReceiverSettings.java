@@ -47,6 +47,45 @@ public record ReceiverSettings(
                 grpcHost, grpc, httpHost, http, requestBytes, limits, heldBytes, requestTime, connections, futureTolerance);
     }
 
+    /**
+     * The same at other addresses.
+     *
+     * @throws IllegalArgumentException when one is not a host and a port
+     */
+    public ReceiverSettings on(String grpcAddress, String httpAddress) {
+        return new ReceiverSettings(
+                host(grpcAddress),
+                port(grpcAddress),
+                host(httpAddress),
+                port(httpAddress),
+                requestBytes,
+                limits,
+                heldBytes,
+                requestTime,
+                connections,
+                futureTolerance);
+    }
+
+    private static String host(String address) {
+        int colon = address.lastIndexOf(':');
+        String host = colon < 0 ? "" : address.substring(0, colon);
+        if (host.startsWith("[") && host.endsWith("]")) {
+            host = host.substring(1, host.length() - 1);
+        }
+        if (host.isEmpty()) {
+            throw new IllegalArgumentException("Cannot listen at " + address + ": give host:port, such as 127.0.0.1:4318");
+        }
+        return host;
+    }
+
+    private static int port(String address) {
+        String port = address.substring(address.lastIndexOf(':') + 1);
+        if (!port.matches("\\d{1,5}") || Integer.parseInt(port) > 65_535) {
+            throw new IllegalArgumentException("Cannot listen at " + address + ": give a port from 0 to 65535");
+        }
+        return Integer.parseInt(port);
+    }
+
     /** The same with other bounds in bytes. */
     public ReceiverSettings holding(int wireBytes, OtlpLimits unzipped, long allBytes) {
         return new ReceiverSettings(
