@@ -57,6 +57,7 @@ public final class LookMain implements Runnable {
 
     @Override
     public void run() {
-        throw new CommandLine.ParameterException(spec.commandLine(), "Missing command: findings, explain, view or export");
+        throw new CommandLine.ParameterException(
+                spec.commandLine(), "Missing command: findings, explain, view or export");
     }
 }

@@ -13,9 +13,9 @@ import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.kineto.KinetoImport;
 import io.tokenstair.collect.nsys.NsysImport;
 import io.tokenstair.collect.prometheus.PrometheusImport;
-import io.tokenstair.collect.telemetry.OtlpImport;
 import io.tokenstair.collect.table.CsvImport;
 import io.tokenstair.collect.table.CsvMap;
+import io.tokenstair.collect.telemetry.OtlpImport;
 import io.tokenstair.collect.vllm.CaptureImport;
 import io.tokenstair.collect.workload.MooncakeImport;
 import java.io.IOException;
@@ -310,9 +310,7 @@ public final class ImportMain {
             },
             footer = {"", "Example:", "  tokenstair import otlp traces.jsonl metrics.jsonl.gz --archive A"})
     static final class Otlp extends Format {
-        @Option(
-                names = "--spans-only",
-                description = "Spans stand for no requests: other records in the archive do.")
+        @Option(names = "--spans-only", description = "Spans stand for no requests: other records in the archive do.")
         private boolean spansOnly;
 
         @Override

@@ -99,13 +99,15 @@ public final class MetricQueries {
 
     /** Sequences by state, reason of their end, and whether they are warm-ups. */
     public List<RowCount> requests() {
-        return counts("select state, end_reason, cast(warmup as varchar), count(*) as n from request_analysis group by all"
-                + LARGEST);
+        return counts(
+                "select state, end_reason, cast(warmup as varchar), count(*) as n from request_analysis group by all"
+                        + LARGEST);
     }
 
     /** Tokens by engine and state. */
     public List<RowCount> tokens() {
-        return counts("select coalesce(engine_id, ''), state, '', count(*) as n from token_analysis group by all" + LARGEST);
+        return counts(
+                "select coalesce(engine_id, ''), state, '', count(*) as n from token_analysis group by all" + LARGEST);
     }
 
     /** Slow tokens by engine and cause. */
@@ -129,9 +131,7 @@ public final class MetricQueries {
 
     private List<RowCount> counts(String sql) {
         return archive.all(
-                sql,
-                List.of(),
-                row -> new RowCount(text(row, 1), text(row, 2), text(row, 3), row.getLong(4)));
+                sql, List.of(), row -> new RowCount(text(row, 1), text(row, 2), text(row, 3), row.getLong(4)));
     }
 
     private static String text(ResultSet row, int column) throws SQLException {
@@ -207,7 +207,8 @@ public final class MetricQueries {
     /** Event time of the newest raw row, in ms since 1970; null where nothing is dated. */
     public @Nullable Long newestEpochMillis() {
         return archive.all(
-                        "select max(n) from (" + overRaw("max(coarse_epoch_millis)", "true").replace(" order by 1", "") + ")",
+                        "select max(n) from ("
+                                + overRaw("max(coarse_epoch_millis)", "true").replace(" order by 1", "") + ")",
                         List.of(),
                         row -> new @Nullable Long[] {ResultArchive.optionalLong(row, 1)})
                 .get(0)[0];

@@ -438,7 +438,8 @@ public final class ResultArchive implements AutoCloseable {
     /** Spans with this value among their attributes; the archive was opened with that table. */
     public List<SpanRecorded> spansNaming(String value) {
         return all(
-                "select " + ResultTable.SPANS.selectList("s") + " from span_recorded s where list_contains(s.attributes, ?)"
+                "select " + ResultTable.SPANS.selectList("s")
+                        + " from span_recorded s where list_contains(s.attributes, ?)"
                         + " order by s.start_epoch_nanos nulls last, s.span_id limit 64",
                 List.of(value),
                 ResultTable.SPANS::row);

@@ -118,7 +118,14 @@ public final class ArchiveMetrics {
                     "How many durations the newest window of " + metric + " holds.");
             for (WindowQuantiles row : newest) {
                 out.sample(
-                        row.count(), "scope", row.scope(), "model", row.model(), "engine", row.engine(), "priority",
+                        row.count(),
+                        "scope",
+                        row.scope(),
+                        "model",
+                        row.model(),
+                        "engine",
+                        row.engine(),
+                        "priority",
                         row.priority());
             }
         }
@@ -153,7 +160,10 @@ public final class ArchiveMetrics {
             out.sample(row.count(), "table", row.first());
         }
         out.family(
-                "tokenstair_rejected_inputs", OpenMetrics.Type.GAUGE, "", "Raw inputs that were refused with a reason.");
+                "tokenstair_rejected_inputs",
+                OpenMetrics.Type.GAUGE,
+                "",
+                "Raw inputs that were refused with a reason.");
         out.sample(rows.stream()
                 .filter(row -> row.first().equals("rejected"))
                 .mapToLong(RowCount::count)

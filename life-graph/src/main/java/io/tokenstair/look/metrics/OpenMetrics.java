@@ -37,7 +37,11 @@ final class OpenMetrics {
         String before = "{";
         for (int i = 0; i + 1 < labels.length; i += 2) {
             if (!labels[i + 1].isEmpty()) {
-                out.append(before).append(labels[i]).append("=\"").append(escaped(labels[i + 1])).append('"');
+                out.append(before)
+                        .append(labels[i])
+                        .append("=\"")
+                        .append(escaped(labels[i + 1]))
+                        .append('"');
                 before = ",";
             }
         }
@@ -45,7 +49,9 @@ final class OpenMetrics {
     }
 
     private static String number(double value) {
-        return Double.isFinite(value) ? new BigDecimal(String.valueOf(value)).stripTrailingZeros().toPlainString() : "NaN";
+        return Double.isFinite(value)
+                ? new BigDecimal(String.valueOf(value)).stripTrailingZeros().toPlainString()
+                : "NaN";
     }
 
     private static String escaped(String value) {

@@ -91,7 +91,9 @@ final class ArchiveTraces {
             while (rows.hasNext()) {
                 Finding finding = rows.next();
                 Span span = FindingSpans.of(
-                        finding, contextOf(finding.requestId(), finding.lifetime()), contextOf(finding.culpritRequestId(), 0));
+                        finding,
+                        contextOf(finding.requestId(), finding.lifetime()),
+                        contextOf(finding.culpritRequestId(), 0));
                 if (span == null) {
                     undated++;
                 } else {

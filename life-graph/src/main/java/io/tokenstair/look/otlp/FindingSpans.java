@@ -39,16 +39,17 @@ final class FindingSpans {
         if (request != null && requestId != null) {
             Integer lifetime = finding.lifetime();
             Integer sequence = finding.sequenceIndex();
-            span.setParentSpanId(SequenceSpans.rootId(
-                    requestId, lifetime == null ? 0 : lifetime, sequence == null ? 0 : sequence));
+            span.setParentSpanId(
+                    SequenceSpans.rootId(requestId, lifetime == null ? 0 : lifetime, sequence == null ? 0 : sequence));
         }
         String culpritId = finding.culpritRequestId();
         if (culprit != null && culpritId != null) {
             span.addLinks(Span.Link.newBuilder()
                     .setTraceId(culprit.traceId())
                     .setSpanId(SequenceSpans.rootId(culpritId, 0, 0))
-                    .addAllAttributes(
-                            new SpanAttributes().text("tokenstair.link", "culprit").list()));
+                    .addAllAttributes(new SpanAttributes()
+                            .text("tokenstair.link", "culprit")
+                            .list()));
         }
         return span.build();
     }
@@ -70,7 +71,9 @@ final class FindingSpans {
                 .texts("tokenstair.missing_layers", finding.missingLayers())
                 .texts("tokenstair.evidence", finding.evidence())
                 .text("tokenstair.finding.narrative", finding.narrative());
-        for (int i = 0; i < Math.min(finding.partNames().size(), finding.partNanos().size()); i++) {
+        for (int i = 0;
+                i < Math.min(finding.partNames().size(), finding.partNanos().size());
+                i++) {
             attributes.whole(
                     "tokenstair.part." + finding.partNames().get(i) + ".nanos",
                     finding.partNanos().get(i));

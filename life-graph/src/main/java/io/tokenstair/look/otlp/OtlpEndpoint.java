@@ -89,7 +89,9 @@ final class OtlpEndpoint implements OtlpSink {
 
     private static long refused(byte[] body) {
         try {
-            return ExportTraceServiceResponse.parseFrom(body).getPartialSuccess().getRejectedSpans();
+            return ExportTraceServiceResponse.parseFrom(body)
+                    .getPartialSuccess()
+                    .getRejectedSpans();
         } catch (IOException other) {
             // It took the request; what else it says is not for us.
             return 0;

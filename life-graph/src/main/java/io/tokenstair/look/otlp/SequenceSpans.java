@@ -189,8 +189,9 @@ final class SequenceSpans {
         }
         if (firstDelivered != null && lastDelivered != null) {
             Span.Builder delivery = child("delivery", firstDelivered, lastDelivered);
-            delivery.addAllAttributes(
-                    new SpanAttributes().whole("tokenstair.late.tokens", lateCount).list());
+            delivery.addAllAttributes(new SpanAttributes()
+                    .whole("tokenstair.late.tokens", lateCount)
+                    .list());
             events(delivery, late, lateCount);
             if (firstProduced == null) {
                 // Without an engine's record gaps are those of arrivals, and slow tokens are seen here.
@@ -203,7 +204,8 @@ final class SequenceSpans {
 
     private static void events(Span.Builder span, PriorityQueue<Costly> kept, int count) {
         kept.stream()
-                .sorted(Comparator.comparingLong((Costly costly) -> costly.event().getTimeUnixNano())
+                .sorted(Comparator.comparingLong(
+                                (Costly costly) -> costly.event().getTimeUnixNano())
                         .thenComparingInt(Costly::tokenIndex))
                 .forEach(costly -> span.addEvents(costly.event()));
         span.setDroppedEventsCount(span.getDroppedEventsCount() + count - kept.size());

@@ -24,8 +24,9 @@ final class TraceContexts {
                 .findFirst()
                 .orElse(null);
         // Each use of an id has its own record per observer.
-        List<RequestArrival> traced =
-                received.stream().filter(row -> SpanIds.givenTrace(row.traceId()) != null).toList();
+        List<RequestArrival> traced = received.stream()
+                .filter(row -> SpanIds.givenTrace(row.traceId()) != null)
+                .toList();
         if (!traced.isEmpty()) {
             RequestArrival row = nearest(traced, request);
             ByteString trace = SpanIds.givenTrace(row.traceId());

@@ -105,7 +105,9 @@ class ArchiveMetricsTest {
             }
             if (line.startsWith("# HELP ")) {
                 family = line.split(" ")[2];
-                assertThat(families.add(family)).as("one family in one piece: " + line).isTrue();
+                assertThat(families.add(family))
+                        .as("one family in one piece: " + line)
+                        .isTrue();
                 assertThat(line).endsWith(".");
             } else if (line.startsWith("# TYPE ")) {
                 assertThat(line).matches("# TYPE " + family + " (gauge|counter|summary)");
@@ -116,7 +118,9 @@ class ArchiveMetricsTest {
                 Matcher sample = SAMPLE.matcher(line);
                 assertThat(sample.matches()).as(line).isTrue();
                 assertThat(sample.group(1)).isIn(family, family + "_total");
-                assertThat(series.add(line.substring(0, line.lastIndexOf(' ')))).as(line).isTrue();
+                assertThat(series.add(line.substring(0, line.lastIndexOf(' '))))
+                        .as(line)
+                        .isTrue();
                 Double.parseDouble(sample.group(3));
             }
         }
@@ -175,7 +179,8 @@ class ArchiveMetricsTest {
         try (JsonParser json = new JsonFactory()
                 .createParser(dashboard.resolve("docs/grafana/tokenstair.json").toFile())) {
             for (JsonToken token = json.nextToken(); token != null; token = json.nextToken()) {
-                if (token == JsonToken.VALUE_STRING && ("expr".equals(json.currentName()) || "query".equals(json.currentName()))) {
+                if (token == JsonToken.VALUE_STRING
+                        && ("expr".equals(json.currentName()) || "query".equals(json.currentName()))) {
                     Matcher name = NAME.matcher(json.getText());
                     while (name.find()) {
                         used.add(name.group());

@@ -162,7 +162,8 @@ class OtlpExportTest {
                 .isEqualTo(AnyValue.newBuilder()
                         .setStringValue(SampleArchive.PREEMPTED)
                         .build());
-        assertThat(whole(root.getAttributesList(), "gen_ai.usage.output_tokens")).isPositive();
+        assertThat(whole(root.getAttributesList(), "gen_ai.usage.output_tokens"))
+                .isPositive();
         assertThat(spans).extracting(Span::getName).contains("tokenstair.prefill", "tokenstair.decode");
         // A trace id that is none is not taken over.
         assertThat(hex(exported("--request", "chat-1").get(0).getTraceId())).doesNotContain("x");
@@ -199,10 +200,12 @@ class OtlpExportTest {
                 .filter(span -> span.getName().startsWith("finding "))
                 .toList();
         assertThat(findings).isNotEmpty();
-        assertThat(findings).anySatisfy(span -> assertThat(hex(span.getTraceId())).isEqualTo(TRACE));
+        assertThat(findings)
+                .anySatisfy(span -> assertThat(hex(span.getTraceId())).isEqualTo(TRACE));
         for (Span finding : findings) {
             assertThat(value(finding.getAttributesList(), "tokenstair.cause")).isNotNull();
-            assertThat(value(finding.getAttributesList(), "tokenstair.finding.narrative")).isNotNull();
+            assertThat(value(finding.getAttributesList(), "tokenstair.finding.narrative"))
+                    .isNotNull();
         }
     }
 
@@ -213,7 +216,9 @@ class OtlpExportTest {
         List<SpanRecorded> fromLines = new ArrayList<>();
         OtlpDecoder decoder = new OtlpDecoder(true);
         try (GZIPInputStream in = new GZIPInputStream(Files.newInputStream(lines))) {
-            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList()) {
+            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList()) {
                 byte[] json = line.getBytes(StandardCharsets.UTF_8);
                 OtlpBatch batch = decoder.decode(OtlpRequest.json(json, json.length, OtlpLimits.DEFAULT));
                 assertThat(batch.rejected()).isZero();
@@ -259,15 +264,16 @@ class OtlpExportTest {
     @Test
     void ourOwnReceiverTakesThem() throws IOException {
         Taken taken = new Taken();
-        try (OtlpReceiver receiver = OtlpReceiver.start(
-                ReceiverSettings.DEFAULT.onPorts(0, 0), taken, EpochClock.system(), () -> "")) {
+        try (OtlpReceiver receiver =
+                OtlpReceiver.start(ReceiverSettings.DEFAULT.onPorts(0, 0), taken, EpochClock.system(), () -> "")) {
             CommandRun run = run("--to", "http://127.0.0.1:" + receiver.httpPort());
             assertThat(run.exitCode()).isZero();
             assertThat(run.out()).doesNotContain("refused");
             assertThat(run.out()).contains("exported " + taken.events.size() + " spans");
         }
-        assertThat(taken.events).hasSizeGreaterThan(20).allSatisfy(event -> assertThat(event)
-                .isInstanceOf(SpanRecorded.class));
+        assertThat(taken.events)
+                .hasSizeGreaterThan(20)
+                .allSatisfy(event -> assertThat(event).isInstanceOf(SpanRecorded.class));
     }
 
     @Test
@@ -277,7 +283,8 @@ class OtlpExportTest {
         assertThat(run.err()).contains("nobody listens at http://127.0.0.1:1/v1/traces");
         assertThat(run("--to", "ftp://x").err()).contains("not an address of HTTP");
         assertThat(run().exitCode()).isEqualTo(2);
-        assertThat(run("--request", "nobody", "--out", folder.resolve("x").toString()).err())
+        assertThat(run("--request", "nobody", "--out", folder.resolve("x").toString())
+                        .err())
                 .contains("Cannot find request nobody");
     }
 }

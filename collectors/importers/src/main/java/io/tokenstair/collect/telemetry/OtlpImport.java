@@ -163,7 +163,8 @@ public final class OtlpImport extends FileImport {
             requests.accept(batch.events());
             steps.accept(batch.events());
         }
-        Long wallMillis = batch.events().isEmpty() ? null : millis(batch.events().get(0));
+        Long wallMillis =
+                batch.events().isEmpty() ? null : millis(batch.events().get(0));
         for (long i = 0; i < batch.accepted(); i++) {
             reader.accepted(wallMillis);
         }

@@ -11,7 +11,6 @@ import io.tokenstair.collect.otlp.OtlpSignal;
 import io.tokenstair.collect.otlp.RequestIds;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.event.Event;
-import io.tokenstair.event.IdAliased;
 import io.tokenstair.event.SpanRecorded;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -33,8 +32,7 @@ final class SpansLayer {
 
     static final int MAX_REQUEST_BYTES = 64 << 20;
 
-    private static final OtlpLimits LIMITS =
-            new OtlpLimits(MAX_REQUEST_BYTES, OtlpLimits.DEFAULT.messages());
+    private static final OtlpLimits LIMITS = new OtlpLimits(MAX_REQUEST_BYTES, OtlpLimits.DEFAULT.messages());
 
     private final CaptureClock clock;
     private final CollectorSpool events;

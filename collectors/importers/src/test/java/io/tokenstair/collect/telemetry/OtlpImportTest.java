@@ -39,7 +39,9 @@ class OtlpImportTest {
 
     private static List<Path> recorded(String ending) throws IOException {
         try (var files = Files.list(Imported.captures().resolve("kv_pressure_preemption/otlp_spans"))) {
-            return files.filter(file -> file.toString().endsWith(ending)).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(ending))
+                    .sorted()
+                    .toList();
         }
     }
 
@@ -83,7 +85,8 @@ class OtlpImportTest {
             assertThat(other.all(SpanRecorded.class)).containsExactlyInAnyOrderElementsOf(spans);
             assertThat(other.summary().line()).isEqualTo(single.summary().line());
         }
-        Imported pretty = read("one.json", Files.readAllBytes(recorded(".json").get(0))).imported();
+        Imported pretty =
+                read("one.json", Files.readAllBytes(recorded(".json").get(0))).imported();
         assertThat(pretty.all(SpanRecorded.class)).isNotEmpty();
     }
 
@@ -93,7 +96,8 @@ class OtlpImportTest {
         for (Path file : recorded(".json")) {
             lines.append(line(file)).append('\n');
         }
-        Imported imported = read("lines.jsonl", lines.toString().getBytes(StandardCharsets.UTF_8)).imported();
+        Imported imported = read("lines.jsonl", lines.toString().getBytes(StandardCharsets.UTF_8))
+                .imported();
         List<RequestReceived> received = imported.all(RequestReceived.class);
         assertThat(received).extracting(RequestReceived::requestId).contains("press-7");
         assertThat(imported.all(IdAliased.class)).contains(new IdAliased("press-7", "cmpl-press-7-0", "otlp-span"));
@@ -106,8 +110,7 @@ class OtlpImportTest {
         assertThat(completed.meanGapNanos()).isPositive();
         for (LoggedEvent logged : imported.events()) {
             boolean own = logged.event() instanceof RequestReceived || logged.event() instanceof RequestCompleted;
-            assertThat(logged.header().clockNanos() != null)
-                    .isEqualTo(own || logged.event() instanceof MetricSampled);
+            assertThat(logged.header().clockNanos() != null).isEqualTo(own || logged.event() instanceof MetricSampled);
             assertThat(logged.header().coarseEpochMillis()).isNotNull();
         }
         Path file = folder.resolve("lines.jsonl");
@@ -144,8 +147,11 @@ class OtlpImportTest {
         String good = line(recorded(".json").get(recorded(".json").size() - 1));
         String otherThing = "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"traceId\":\"" + "a".repeat(32)
                 + "\",\"spanId\":\"" + "b".repeat(16) + "\",\"name\":\"SELECT\"}]}]}]}";
-        String badSpan = otherThing.replace("SELECT\"", "llm_request\",\"attributes\":[{\"key\":\"gen_ai.request.id\","
-                        + "\"value\":{\"stringValue\":\"x\"}}]")
+        String badSpan = otherThing
+                .replace(
+                        "SELECT\"",
+                        "llm_request\",\"attributes\":[{\"key\":\"gen_ai.request.id\","
+                                + "\"value\":{\"stringValue\":\"x\"}}]")
                 .replace("bbbb\"", "\"");
         Imported.Told told = read(
                 "bad.jsonl",
@@ -176,15 +182,21 @@ class OtlpImportTest {
         byte[] whole = frames.toByteArray();
         Imported cut = read("cut.binpb", Arrays.copyOf(whole, whole.length - 7)).imported();
         assertThat(cut.reasons()).containsExactly("cut inside a request");
-        assertThat(read("length.binpb", Arrays.copyOf(whole, request.length + 6)).imported().reasons())
+        assertThat(read("length.binpb", Arrays.copyOf(whole, request.length + 6))
+                        .imported()
+                        .reasons())
                 .containsExactly("a length that is cut");
         byte[] huge = whole.clone();
         huge[request.length + 4] = 0x7f;
         assertThat(read("huge.binpb", huge).imported().reasons().get(0)).contains("or no length where one belongs");
         assertThat(read("empty.pb", new byte[0]).imported().reasons()).containsExactly("an empty file");
-        assertThat(read("noise.pb", "this is text".getBytes(StandardCharsets.UTF_8)).imported().reasons())
+        assertThat(read("noise.pb", "this is text".getBytes(StandardCharsets.UTF_8))
+                        .imported()
+                        .reasons())
                 .hasSize(1);
-        List<String> cutGzip = read("cut.binpb.gz", Arrays.copyOf(Imported.gzip(whole), 200)).imported().reasons();
+        List<String> cutGzip = read("cut.binpb.gz", Arrays.copyOf(Imported.gzip(whole), 200))
+                .imported()
+                .reasons();
         assertThat(cutGzip).containsExactly("the gzip file is cut: its stream ends early");
     }
 
@@ -198,7 +210,9 @@ class OtlpImportTest {
     void theSameFileGivesTheSameBytes() throws IOException, ImportException {
         List<List<LoggedEvent>> runs = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
-            runs.add(read("a.json", Files.readAllBytes(recorded(".json").get(1))).imported().events());
+            runs.add(read("a.json", Files.readAllBytes(recorded(".json").get(1)))
+                    .imported()
+                    .events());
         }
         assertThat(runs.get(0)).isEqualTo(runs.get(1));
     }

@@ -48,14 +48,12 @@ final class GenAiNames {
             "gen_ai.usage.cached_tokens",
             "cached_tokens");
     static final List<String> MAX_TOKENS = List.of("gen_ai.request.max_tokens", "llm.request.max_tokens");
-    static final List<String> CHOICES =
-            List.of("gen_ai.request.choice.count", "gen_ai.request.n", "llm.request.n");
+    static final List<String> CHOICES = List.of("gen_ai.request.choice.count", "gen_ai.request.n", "llm.request.n");
     static final List<String> FINISH_REASONS =
             List.of("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason", "llm.response.finish_reason");
     static final List<String> OPERATION =
             List.of("gen_ai.operation.name", "llm.request.type", "traceloop.span.kind", "openinference.span.kind");
-    static final List<String> HTTP_STATUS =
-            List.of("http.response.status_code", "http.status_code");
+    static final List<String> HTTP_STATUS = List.of("http.response.status_code", "http.status_code");
     static final List<String> ERROR_TYPE = List.of("error.type", "exception.type");
     static final List<String> ROUTE = List.of("http.route", "url.path", "http.target", "rpc.method");
 
@@ -65,6 +63,7 @@ final class GenAiNames {
             "gen_ai.server.time_to_first_token",
             "gen_ai.response.time_to_first_chunk",
             "gen_ai.response.time_to_first_token");
+
     static final List<String> QUEUE_SECONDS = List.of("gen_ai.latency.time_in_queue");
     static final List<String> PREFILL_SECONDS = List.of("gen_ai.latency.time_in_model_prefill");
     static final List<String> DECODE_SECONDS = List.of("gen_ai.latency.time_in_model_decode");

@@ -103,8 +103,7 @@ final class MetricReader {
     }
 
     private static List<TimedEvent> number(
-            Metric metric, String suffix, NumberDataPoint point, String source, long latestNanos)
-            throws OtlpException {
+            Metric metric, String suffix, NumberDataPoint point, String source, long latestNanos) throws OtlpException {
         Series series = new Series(metric, point.getAttributesList(), point.getTimeUnixNano(), source, latestNanos);
         if (noValue(point.getFlags()) || point.getValueCase() == NumberDataPoint.ValueCase.VALUE_NOT_SET) {
             return List.of();
@@ -199,9 +198,7 @@ final class MetricReader {
 
     /** A label, its value escaped as Prometheus does. */
     static String label(String name, String value) {
-        return name + "=\""
-                + value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n")
-                + '"';
+        return name + "=\"" + value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + '"';
     }
 
     /** The samples of one data point. */
@@ -249,8 +246,8 @@ final class MetricReader {
             if (joined.length() > MAX_LABELS_CHARACTERS) {
                 throw new OtlpException("labels of more than " + MAX_LABELS_CHARACTERS + " characters");
             }
-            events.add(new TimedEvent(
-                    new MetricSampled(source, name + suffix, joined.toString(), value), stamp, stamp));
+            events.add(
+                    new TimedEvent(new MetricSampled(source, name + suffix, joined.toString(), value), stamp, stamp));
         }
     }
 }

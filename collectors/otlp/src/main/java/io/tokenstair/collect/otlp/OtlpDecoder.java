@@ -189,7 +189,8 @@ public final class OtlpDecoder {
                 }
                 try {
                     SpanRecorded recorded = LogReader.read(log, service, latestNanos);
-                    batch.event(new TimedEvent(recorded, null, Objects.requireNonNullElse(recorded.startEpochNanos(), 0L)));
+                    batch.event(
+                            new TimedEvent(recorded, null, Objects.requireNonNullElse(recorded.startEpochNanos(), 0L)));
                     IdAliased wrapped = RequestIds.wrapped(recorded);
                     if (wrapped != null) {
                         batch.event(new TimedEvent(wrapped, null, recorded.startEpochNanos()));

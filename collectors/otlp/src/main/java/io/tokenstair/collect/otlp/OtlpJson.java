@@ -175,7 +175,10 @@ final class OtlpJson {
                 demand(Utf8.bytes(text) >= 0, field, "half of a surrogate pair");
                 return text;
             case BOOLEAN:
-                demand(token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE, field, "neither true nor false");
+                demand(
+                        token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE,
+                        field,
+                        "neither true nor false");
                 return token == JsonToken.VALUE_TRUE;
             case BYTE_STRING:
                 demand(token == JsonToken.VALUE_STRING, field, "not text");

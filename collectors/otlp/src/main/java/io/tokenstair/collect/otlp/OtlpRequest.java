@@ -25,8 +25,7 @@ public record OtlpRequest(OtlpSignal signal, Message message) {
         try {
             CodedInputStream in = CodedInputStream.newInstance(bytes);
             count(in, signal.prototype().getDescriptorForType(), limits.messages(), 0);
-            return new OtlpRequest(
-                    signal, signal.prototype().getParserForType().parseFrom(bytes));
+            return new OtlpRequest(signal, signal.prototype().getParserForType().parseFrom(bytes));
         } catch (IOException e) {
             throw wrongProtobuf(signal);
         }
@@ -73,8 +72,8 @@ public record OtlpRequest(OtlpSignal signal, Message message) {
     /** Unzips a gzipped request, never more of it than the limit. */
     public static byte[] unzipped(byte[] zipped, OtlpLimits limits) throws OtlpException {
         try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(zipped))) {
-            ByteArrayOutputStream out = new ByteArrayOutputStream(
-                    (int) Math.min(limits.requestBytes(), Math.max(64L, zipped.length * 4L)));
+            ByteArrayOutputStream out =
+                    new ByteArrayOutputStream((int) Math.min(limits.requestBytes(), Math.max(64L, zipped.length * 4L)));
             byte[] buffer = new byte[1 << 13];
             for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
                 if (out.size() + count > limits.requestBytes()) {
@@ -95,7 +94,8 @@ public record OtlpRequest(OtlpSignal signal, Message message) {
     }
 
     /** Counts the messages inside a message by its wire form alone; what is left of the limit. */
-    private static int count(CodedInputStream in, Descriptor type, int left, int depth) throws IOException, OtlpException {
+    private static int count(CodedInputStream in, Descriptor type, int left, int depth)
+            throws IOException, OtlpException {
         int rest = left;
         if (depth > MAX_NESTING) {
             throw new OtlpException("messages more than " + MAX_NESTING + " deep");

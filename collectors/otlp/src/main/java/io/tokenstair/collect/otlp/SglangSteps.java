@@ -309,7 +309,8 @@ public final class SglangSteps {
         for (Place place : places) {
             String batch = place.slice().batch();
             Step step = batch == null ? null : open.get(batch);
-            // A batch id may stand for several steps: one of them holds a request once, and none that began after it ended.
+            // A batch id may stand for several steps: one of them holds a request once, and none that began after it
+            // ended.
             if (step == null
                     || step.members.contains(place.request())
                     || place.slice().startNanos() >= step.endNanos) {
@@ -366,7 +367,9 @@ public final class SglangSteps {
                 any.root.engine(),
                 any.dpRank,
                 id,
-                scheduled == null ? Long.valueOf(start) : Long.valueOf(Math.max(start, Math.min(scheduled, step.endNanos))),
+                scheduled == null
+                        ? Long.valueOf(start)
+                        : Long.valueOf(Math.max(start, Math.min(scheduled, step.endNanos))),
                 null,
                 null,
                 step.endNanos,

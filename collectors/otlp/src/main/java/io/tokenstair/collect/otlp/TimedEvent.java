@@ -11,6 +11,4 @@ import org.jspecify.annotations.Nullable;
  * @param lastEpochNanos the latest wall stamp the item carries, to date it where nobody stamped its arrival; absent when it carries none
  */
 public record TimedEvent(
-        Event event,
-        @Nullable Long epochNanos,
-        @Nullable Long lastEpochNanos) {}
+        Event event, @Nullable Long epochNanos, @Nullable Long lastEpochNanos) {}

@@ -59,7 +59,8 @@ final class TokenTimes {
         long before = start;
         for (int i = 0; i < stamps.length; i++) {
             AnyValue time = times.get(i);
-            double seconds = time.hasDoubleValue() ? time.getDoubleValue() : time.hasIntValue() ? time.getIntValue() : -1;
+            double seconds =
+                    time.hasDoubleValue() ? time.getDoubleValue() : time.hasIntValue() ? time.getIntValue() : -1;
             if (!(seconds >= 0) || seconds > 3.2e7) {
                 throw new OtlpException("field " + GENERATED + ": not a duration in seconds");
             }

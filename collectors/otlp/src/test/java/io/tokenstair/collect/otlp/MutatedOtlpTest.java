@@ -39,9 +39,33 @@ class MutatedOtlpTest {
     private static final OtlpLimits LIMITS = new OtlpLimits(1 << 20, 20_000);
 
     private static final String[] PIECES = {
-        "\"traceId\":", "{", "}", "[", "]", ",", ":", "\"", "null", "true", "-1", "1e309", "1e-400", "1e999999999",
-        "99999999999999999999", "\"NaN\"", "\"Infinity\"", "\\u0000", "\\ud800", "[[[[", "{\"arrayValue\":{\"values\":[",
-        "\"resourceMetrics\":[{}],", "\"resourceSpans\":[", "0", "\"\"", "\ud83d\ude00", "\n"
+        "\"traceId\":",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\"",
+        "null",
+        "true",
+        "-1",
+        "1e309",
+        "1e-400",
+        "1e999999999",
+        "99999999999999999999",
+        "\"NaN\"",
+        "\"Infinity\"",
+        "\\u0000",
+        "\\ud800",
+        "[[[[",
+        "{\"arrayValue\":{\"values\":[",
+        "\"resourceMetrics\":[{}],",
+        "\"resourceSpans\":[",
+        "0",
+        "\"\"",
+        "\ud83d\ude00",
+        "\n"
     };
 
     private final OtlpDecoder decoder = new OtlpDecoder(true);
@@ -120,7 +144,9 @@ class MutatedOtlpTest {
                 assertThat(batch.accepted() + batch.rejected()).isEqualTo(items(request));
                 accepted += batch.accepted();
                 rejected += batch.rejected();
-                assertThat(batch.reasons().values().stream().mapToLong(Long::longValue).sum())
+                assertThat(batch.reasons().values().stream()
+                                .mapToLong(Long::longValue)
+                                .sum())
                         .isEqualTo(batch.rejected());
                 assertThat(batch.message().length()).isLessThanOrEqualTo(1000);
                 writeAndReadBack(batch.events());

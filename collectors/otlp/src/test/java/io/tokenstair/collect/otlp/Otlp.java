@@ -98,8 +98,8 @@ public final class Otlp {
     }
 
     public static ExportTraceServiceRequest traces(String service, String scope, Span.Builder... spans) {
-        ScopeSpans.Builder scopeSpans =
-                ScopeSpans.newBuilder().setScope(InstrumentationScope.newBuilder().setName(scope));
+        ScopeSpans.Builder scopeSpans = ScopeSpans.newBuilder()
+                .setScope(InstrumentationScope.newBuilder().setName(scope));
         for (Span.Builder span : spans) {
             scopeSpans.addSpans(span);
         }

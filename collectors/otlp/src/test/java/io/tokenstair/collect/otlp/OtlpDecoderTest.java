@@ -79,8 +79,8 @@ class OtlpDecoderTest {
                             .addAttributes(Otlp.text(old ? "gen_ai.system" : "gen_ai.provider.name", "openai"))
                             .addAttributes(Otlp.text("gen_ai.request.model", "m"))
                             .addAttributes(Otlp.text("gen_ai.response.id", "chatcmpl-shop-7"))
-                            .addAttributes(Otlp.whole(
-                                    old ? "llm.usage.prompt_tokens" : "gen_ai.usage.input_tokens", 31))
+                            .addAttributes(
+                                    Otlp.whole(old ? "llm.usage.prompt_tokens" : "gen_ai.usage.input_tokens", 31))
                             .addAttributes(Otlp.whole(
                                     old ? "gen_ai.usage.completion_tokens" : "gen_ai.usage.output_tokens", 9))
                             .addAttributes(Otlp.whole(old ? "gen_ai.request.n" : "gen_ai.request.choice.count", 2)));
@@ -88,10 +88,8 @@ class OtlpDecoderTest {
                     .containsExactly(new RequestReceived(
                             "client", "shop-7", Otlp.TRACE, A, "m", null, null, 31L, null, 2, false));
             assertThat(Otlp.events(batch, RequestCompleted.class))
-                    .containsExactly(
-                            new RequestCompleted(
-                                    "client", "shop-7", "complete", null, null, null, 9L, null, null, 31L, null, null,
-                                    null));
+                    .containsExactly(new RequestCompleted(
+                            "client", "shop-7", "complete", null, null, null, 9L, null, null, 31L, null, null, null));
             TimedEvent received = batch.events().stream()
                     .filter(timed -> timed.event() instanceof RequestReceived)
                     .findFirst()
@@ -106,7 +104,9 @@ class OtlpDecoderTest {
                 "my-app",
                 Otlp.span("chat m", A)
                         .setKind(Span.SpanKind.SPAN_KIND_CLIENT)
-                        .setStatus(Status.newBuilder().setCode(Status.StatusCode.STATUS_CODE_ERROR).setMessage("secret"))
+                        .setStatus(Status.newBuilder()
+                                .setCode(Status.StatusCode.STATUS_CODE_ERROR)
+                                .setMessage("secret"))
                         .addAttributes(Otlp.text("gen_ai.operation.name", "chat"))
                         .addAttributes(Otlp.text("http.request.header.x-request-id", "shop-8"))
                         .addAttributes(Otlp.whole("http.response.status_code", 503))
@@ -124,7 +124,8 @@ class OtlpDecoderTest {
                 .setKind(Span.SpanKind.SPAN_KIND_SERVER)
                 .addAttributes(Otlp.text("http.request.header.x-request-id", "shop-9"));
         IdAliased joined = new IdAliased("shop-9", "9f0a", "otlp-parent");
-        assertThat(Otlp.events(traces("vllm", gateway, engine), IdAliased.class)).containsExactly(joined);
+        assertThat(Otlp.events(traces("vllm", gateway, engine), IdAliased.class))
+                .containsExactly(joined);
         OtlpDecoder other = new OtlpDecoder();
         assertThat(Otlp.events(Otlp.decoded(other, Otlp.traces("vllm", "s", engine)), IdAliased.class))
                 .isEmpty();
@@ -137,13 +138,11 @@ class OtlpDecoderTest {
         for (int i = 0; i < 3 * RequestIds.MOST; i += 64) {
             Span.Builder[] spans = new Span.Builder[64];
             for (int j = 0; j < spans.length; j++) {
-                spans[j] = Otlp.vllm("x" + (i + j), A)
-                        .setParentSpanId(Otlp.id(String.format("%016x", i + j + 1)));
+                spans[j] = Otlp.vllm("x" + (i + j), A).setParentSpanId(Otlp.id(String.format("%016x", i + j + 1)));
             }
             traces("vllm", spans);
         }
-        Span.Builder oldest = Otlp.span("POST", "0000000000000001")
-                .addAttributes(Otlp.text("x_request_id", "client"));
+        Span.Builder oldest = Otlp.span("POST", "0000000000000001").addAttributes(Otlp.text("x_request_id", "client"));
         Span.Builder newest = Otlp.span("POST", String.format("%016x", 3 * RequestIds.MOST))
                 .addAttributes(Otlp.text("x_request_id", "client"));
         assertThat(Otlp.events(traces("e", oldest), IdAliased.class)).isEmpty();
@@ -239,7 +238,9 @@ class OtlpDecoderTest {
                         "field gen_ai.request.id: 257 bytes, at most 256");
         assertThat(batch.message()).contains("field traceId: all zeros (1)");
         OtlpBatch future = new OtlpDecoder()
-                .decode(new OtlpRequest(OtlpSignal.TRACES, Otlp.traces("vllm", "s", Otlp.vllm("a", A))), Otlp.START - hour);
+                .decode(
+                        new OtlpRequest(OtlpSignal.TRACES, Otlp.traces("vllm", "s", Otlp.vllm("a", A))),
+                        Otlp.START - hour);
         assertThat(future.reasons()).containsOnlyKeys("field startTimeUnixNano: in the future");
     }
 
@@ -296,9 +297,7 @@ class OtlpDecoderTest {
                 .containsExactly(500_000_000L, 520_000_000L, 560_000_000L);
         span.setKind(Span.SpanKind.SPAN_KIND_SERVER);
         assertThat(Otlp.events(traces("app", span), ChunkDelivered.class)).isEmpty();
-        assertThat(Otlp.events(
-                                Otlp.decoded(new OtlpDecoder(true), Otlp.traces("app", "s", span)),
-                                ChunkDelivered.class)
+        assertThat(Otlp.events(Otlp.decoded(new OtlpDecoder(true), Otlp.traces("app", "s", span)), ChunkDelivered.class)
                         .get(0)
                         .observer())
                 .isEqualTo("gateway");
@@ -326,14 +325,16 @@ class OtlpDecoderTest {
                                                 .addAttributes(Otlp.text("model_name", "m"))
                                                 .addAttributes(Otlp.text("engine", "0"))
                                                 .setAsDouble(3))
-                                        .addDataPoints(NumberDataPoint.newBuilder().setFlags(1))
-                                        .addDataPoints(NumberDataPoint.newBuilder().setAsDouble(Double.NaN))),
+                                        .addDataPoints(
+                                                NumberDataPoint.newBuilder().setFlags(1))
+                                        .addDataPoints(
+                                                NumberDataPoint.newBuilder().setAsDouble(Double.NaN))),
                         Metric.newBuilder()
                                 .setName("tokens")
                                 .setSum(Sum.newBuilder()
-                                        .setAggregationTemporality(
-                                                AggregationTemporality.AGGREGATION_TEMPORALITY_DELTA)
-                                        .addDataPoints(NumberDataPoint.newBuilder().setAsInt(7))),
+                                        .setAggregationTemporality(AggregationTemporality.AGGREGATION_TEMPORALITY_DELTA)
+                                        .addDataPoints(
+                                                NumberDataPoint.newBuilder().setAsInt(7))),
                         Metric.newBuilder()
                                 .setName("ttft")
                                 .setHistogram(Histogram.newBuilder()
@@ -420,8 +421,7 @@ class OtlpDecoderTest {
         requests.finish(told::add);
         List<Object> kinds = new ArrayList<>();
         told.forEach(timed -> kinds.add(timed.event().getClass().getSimpleName()));
-        assertThat(kinds)
-                .containsExactly("RequestReceived", "RequestCompleted", "RequestReceived", "RequestCompleted");
+        assertThat(kinds).containsExactly("RequestReceived", "RequestCompleted", "RequestReceived", "RequestCompleted");
         assertThat(told.get(0).event())
                 .isEqualTo(new RequestReceived(
                         "gateway", "two", Otlp.TRACE, null, null, null, null, 8192L, null, 2, false));

@@ -64,14 +64,14 @@ class OtlpRequestTest {
         refused("{\"resourceSpans\":[]} {}", "something after");
         refused("{\"resourceSpans\":[", "not valid JSON");
         String deep = "{\"arrayValue\":{\"values\":[".repeat(1000);
-        refused(
-                "{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":\"a\",\"value\":" + deep,
-                "JSON too deep");
+        refused("{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":\"a\",\"value\":" + deep, "JSON too deep");
         refused("{\"resourceSpans\":[{\"x\":" + "[".repeat(100_000), "JSON too deep");
         String span = "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{%s}]}]}]}";
         refused(String.format(span, "\"traceId\":\"xyz\""), "field traceId: not hex");
         refused(String.format(span, "\"startTimeUnixNano\":\"-1\""), "field startTimeUnixNano: out of range");
-        refused(String.format(span, "\"startTimeUnixNano\":1e999999999"), "field startTimeUnixNano: not a whole number");
+        refused(
+                String.format(span, "\"startTimeUnixNano\":1e999999999"),
+                "field startTimeUnixNano: not a whole number");
         refused(String.format(span, "\"startTimeUnixNano\":1.5"), "field startTimeUnixNano: not a whole number");
         refused(String.format(span, "\"name\":\"\\ud800\""), "half of a surrogate pair");
         refused(String.format(span, "\"kind\":\"NEW\""), "field kind: not a known name");
@@ -98,7 +98,8 @@ class OtlpRequestTest {
                                 .setSpanId(Otlp.id("00f067aa0ba902b7")))
                 .toByteArray();
         assertThat(OtlpRequest.protobuf(logs, OtlpLimits.DEFAULT).signal()).isEqualTo(OtlpSignal.LOGS);
-        byte[] traces = Otlp.traces("vllm", "s", Otlp.vllm("a", "00f067aa0ba902b7")).toByteArray();
+        byte[] traces =
+                Otlp.traces("vllm", "s", Otlp.vllm("a", "00f067aa0ba902b7")).toByteArray();
         assertThat(OtlpRequest.protobuf(traces, OtlpLimits.DEFAULT).signal()).isEqualTo(OtlpSignal.TRACES);
     }
 

@@ -110,7 +110,8 @@ class SglangStepsTest {
         List<TimedEvent> told = told(steps);
         List<StepCompleted> made = all(told, StepCompleted.class);
         assertThat(made).extracting(step -> step.rows().count()).containsExactly(1, 1, 2, 2, 1);
-        assertThat(made).extracting(StepCompleted::forwardMode)
+        assertThat(made)
+                .extracting(StepCompleted::forwardMode)
                 .containsExactly("prefill", "prefill", "decode", "decode", "decode");
         assertThat(made).extracting(StepCompleted::stepId).containsExactly(0L, 1L, 2L, 3L, 4L);
         assertThat(made.get(2).updateEndNanos()).isEqualTo(Otlp.START + Math.round(50.02 * MILLI));
@@ -118,10 +119,15 @@ class SglangStepsTest {
         assertThat(made.get(0).rows().contextTokens(0)).isEqualTo(100);
         assertThat(made.get(3).rows().contextTokens(0)).isEqualTo(102);
         assertThat(made.get(3).rows().firstTokenIndex(0)).isEqualTo(2);
-        assertThat(all(told, RequestQueued.class)).extracting(RequestQueued::engineRequestId).containsExactly("a", "b");
-        assertThat(all(told, RequestFinished.class)).extracting(RequestFinished::endReason).containsOnly("length");
-        assertThat(steps.line()).isEqualTo("SGLang traced 2 requests: 5 steps of 2 of them; 1 steps had more sequences"
-                + " than were traced");
+        assertThat(all(told, RequestQueued.class))
+                .extracting(RequestQueued::engineRequestId)
+                .containsExactly("a", "b");
+        assertThat(all(told, RequestFinished.class))
+                .extracting(RequestFinished::endReason)
+                .containsOnly("length");
+        assertThat(steps.line())
+                .isEqualTo("SGLang traced 2 requests: 5 steps of 2 of them; 1 steps had more sequences"
+                        + " than were traced");
     }
 
     @Test
@@ -146,9 +152,7 @@ class SglangStepsTest {
         add("prefill_waiting", a, 1, 5);
         slice("prefill_forward", a, 5, 25, "p1", 1);
         slice("decode_loop", a, 25, 35, "d", 1)
-                .addEvents(Span.Event.newBuilder()
-                        .setName("retract")
-                        .setTimeUnixNano(Otlp.START + 35 * MILLI));
+                .addEvents(Span.Event.newBuilder().setName("retract").setTimeUnixNano(Otlp.START + 35 * MILLI));
         slice("prefill_forward", a, 800, 820, "p2", 1);
         slice("decode_loop", a, 820, 830, "d", 1);
         List<TimedEvent> told = told(new SglangSteps());

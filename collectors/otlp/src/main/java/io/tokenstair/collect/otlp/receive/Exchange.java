@@ -100,8 +100,9 @@ final class Exchange {
             answer(signal == null ? OtlpSignal.TRACES : signal, refusal == null ? unknown() : refusal);
             return;
         }
-        timer = vertx.setTimer(Math.max(1, settings.requestTime().toMillis()), late ->
-                answer(signal, Answer.refused(Answer.Kind.SLOW, "the request did not arrive in time")));
+        timer = vertx.setTimer(
+                Math.max(1, settings.requestTime().toMillis()),
+                late -> answer(signal, Answer.refused(Answer.Kind.SLOW, "the request did not arrive in time")));
         request.handler(chunk -> arrived(signal, chunk));
         request.endHandler(end -> whole(signal));
     }
@@ -138,7 +139,8 @@ final class Exchange {
             return Answer.refused(Answer.Kind.UNSUPPORTED, "an encoding that is neither gzip nor identity");
         }
         if (!grpc && !json && !contentType(request).equals(PROTOBUF)) {
-            return Answer.refused(Answer.Kind.UNSUPPORTED, "a content type that is neither " + PROTOBUF + " nor " + JSON);
+            return Answer.refused(
+                    Answer.Kind.UNSUPPORTED, "a content type that is neither " + PROTOBUF + " nor " + JSON);
         }
         String length = request.getHeader("content-length");
         if (length != null && length.length() < 19 && length.matches("\\d+") && Long.parseLong(length) > wireLimit()) {
@@ -216,9 +218,8 @@ final class Exchange {
         if (response.ended() || response.closed()) {
             return;
         }
-        Message taken = answer.kind() == Answer.Kind.TAKEN
-                ? signal.response(answer.rejectedItems(), answer.message())
-                : null;
+        Message taken =
+                answer.kind() == Answer.Kind.TAKEN ? signal.response(answer.rejectedItems(), answer.message()) : null;
         if (grpc) {
             grpc(response, answer, taken);
         } else {
@@ -235,15 +236,16 @@ final class Exchange {
     }
 
     private static void grpc(HttpServerResponse response, Answer answer, @Nullable Message taken) {
-        response.putHeader("content-type", "application/grpc")
-                .putHeader("grpc-accept-encoding", "gzip,identity");
+        response.putHeader("content-type", "application/grpc").putHeader("grpc-accept-encoding", "gzip,identity");
         if (taken == null) {
             // One frame of headers with the status in it: a call that failed without an answer.
             response.putHeader("grpc-status", String.valueOf(answer.kind().grpcStatus()))
                     .putHeader("grpc-message", percentEncoded(answer.message()))
                     .putHeader(
                             "grpc-status-details-bin",
-                            Base64.getEncoder().withoutPadding().encodeToString(status(answer).toByteArray()))
+                            Base64.getEncoder()
+                                    .withoutPadding()
+                                    .encodeToString(status(answer).toByteArray()))
                     .end();
             return;
         }
@@ -256,9 +258,8 @@ final class Exchange {
     }
 
     private static Status status(Answer answer) {
-        Status.Builder status = Status.newBuilder()
-                .setCode(answer.kind().grpcStatus())
-                .setMessage(answer.message());
+        Status.Builder status =
+                Status.newBuilder().setCode(answer.kind().grpcStatus()).setMessage(answer.message());
         if (answer.kind() == Answer.Kind.BUSY) {
             status.addDetails(Any.pack(RetryInfo.newBuilder()
                     .setRetryDelay(Duration.newBuilder().setSeconds(RETRY_SECONDS))
@@ -292,7 +293,8 @@ final class Exchange {
             response.putHeader("connection", "close");
         }
         if (json) {
-            response.putHeader("content-type", JSON).end(taken == null ? ResponseJson.status(answer) : ResponseJson.taken(signal, answer));
+            response.putHeader("content-type", JSON)
+                    .end(taken == null ? ResponseJson.status(answer) : ResponseJson.taken(signal, answer));
         } else {
             byte[] bytes = taken == null ? status(answer).toByteArray() : taken.toByteArray();
             response.putHeader("content-type", PROTOBUF).end(Buffer.buffer(bytes));

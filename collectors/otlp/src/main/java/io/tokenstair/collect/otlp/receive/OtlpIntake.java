@@ -46,8 +46,7 @@ final class OtlpIntake {
                 way.offer(null, null, new Rejected("otlp" + signal.path(), null, null, e.reason(), null));
             }
             counts.items(signal, 0, 1, 0);
-            return Answer.refused(
-                    e.isTooLarge() ? Answer.Kind.TOO_LARGE : Answer.Kind.UNREADABLE, e.reason());
+            return Answer.refused(e.isTooLarge() ? Answer.Kind.TOO_LARGE : Answer.Kind.UNREADABLE, e.reason());
         }
         int needed = batch.events().size() + batch.reasons().size();
         if (needed > way.roomCount() && needed <= way.mostCount()) {
@@ -70,7 +69,8 @@ final class OtlpIntake {
             lost += kept ? 0 : 1;
         }
         for (Map.Entry<String, Long> reason : batch.reasons().entrySet()) {
-            String told = reason.getValue() == 1 ? reason.getKey() : reason.getKey() + " (" + reason.getValue() + " times)";
+            String told =
+                    reason.getValue() == 1 ? reason.getKey() : reason.getKey() + " (" + reason.getValue() + " times)";
             way.offer(null, null, new Rejected("otlp" + signal.path(), null, null, told, null));
         }
         // A lost event takes its item with it as far as the client is concerned.
@@ -82,7 +82,8 @@ final class OtlpIntake {
                 Math.min(batch.passedOver(), batch.accepted() - unkept));
         String message = batch.message();
         if (lost > 0) {
-            message = (message.isEmpty() ? "" : message + "; ") + "no room in the queue to the log (" + lost + " events)";
+            message =
+                    (message.isEmpty() ? "" : message + "; ") + "no room in the queue to the log (" + lost + " events)";
         }
         return new Answer(Answer.Kind.TAKEN, batch.rejected() + unkept, message);
     }

@@ -49,18 +49,26 @@ public final class OtlpReceiver implements Closeable {
      */
     public static OtlpReceiver start(
             ReceiverSettings settings, EventWay way, EpochClock wall, Supplier<String> moreMetrics) throws IOException {
-        Vertx vertx = Vertx.vertx(new VertxOptions()
-                .setEventLoopPoolSize(2)
-                .setWorkerPoolSize(2)
-                .setBlockedThreadCheckInterval(10_000));
+        Vertx vertx = Vertx.vertx(
+                new VertxOptions().setEventLoopPoolSize(2).setWorkerPoolSize(2).setBlockedThreadCheckInterval(10_000));
         ReceiverCounts counts = new ReceiverCounts();
         AtomicLong heldBytes = new AtomicLong();
         OtlpIntake intake = new OtlpIntake(settings, way, wall, counts);
         try {
-            HttpServer grpc = listen(vertx, settings, settings.grpcHost(), settings.grpcPort(), counts, request ->
-                    Exchange.begin(vertx, settings, intake, counts, heldBytes, moreMetrics, request));
-            HttpServer http = listen(vertx, settings, settings.httpHost(), settings.httpPort(), counts, request ->
-                    Exchange.begin(vertx, settings, intake, counts, heldBytes, moreMetrics, request));
+            HttpServer grpc = listen(
+                    vertx,
+                    settings,
+                    settings.grpcHost(),
+                    settings.grpcPort(),
+                    counts,
+                    request -> Exchange.begin(vertx, settings, intake, counts, heldBytes, moreMetrics, request));
+            HttpServer http = listen(
+                    vertx,
+                    settings,
+                    settings.httpHost(),
+                    settings.httpPort(),
+                    counts,
+                    request -> Exchange.begin(vertx, settings, intake, counts, heldBytes, moreMetrics, request));
             return new OtlpReceiver(vertx, grpc, http, counts);
         } catch (IOException | RuntimeException e) {
             vertx.close();
@@ -81,11 +89,11 @@ public final class OtlpReceiver implements Closeable {
                 .setPort(port)
                 .setHttp2ClearTextEnabled(true)
                 .setMaxHeaderSize(MAX_HEADER_BYTES)
-                .setInitialSettings(new Http2Settings()
-                        .setMaxConcurrentStreams(MAX_STREAMS)
-                        .setMaxHeaderListSize(MAX_HEADER_BYTES))
+                .setInitialSettings(
+                        new Http2Settings().setMaxConcurrentStreams(MAX_STREAMS).setMaxHeaderListSize(MAX_HEADER_BYTES))
                 .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
-                .setIdleTimeout((int) Math.min(Integer.MAX_VALUE, 4 * settings.requestTime().toMillis()));
+                .setIdleTimeout((int)
+                        Math.min(Integer.MAX_VALUE, 4 * settings.requestTime().toMillis()));
         HttpServer server = vertx.createHttpServer(options)
                 .connectionHandler(connection -> {
                     if (counts.connected(settings.connections())) {
@@ -96,15 +104,10 @@ public final class OtlpReceiver implements Closeable {
                 })
                 .requestHandler(handler);
         try {
-            return server.listen()
-                    .toCompletionStage()
-                    .toCompletableFuture()
-                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
+            return server.listen().toCompletionStage().toCompletableFuture().get(WAIT_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw new IOException(
-                    "Cannot listen on " + host + ":" + port
-                            + ": it is taken or not allowed; choose another port",
-                    e);
+                    "Cannot listen on " + host + ":" + port + ": it is taken or not allowed; choose another port", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("Interrupted while starting to listen", e);

@@ -44,7 +44,16 @@ public record ReceiverSettings(
     /** The same on other ports. */
     public ReceiverSettings onPorts(int grpc, int http) {
         return new ReceiverSettings(
-                grpcHost, grpc, httpHost, http, requestBytes, limits, heldBytes, requestTime, connections, futureTolerance);
+                grpcHost,
+                grpc,
+                httpHost,
+                http,
+                requestBytes,
+                limits,
+                heldBytes,
+                requestTime,
+                connections,
+                futureTolerance);
     }
 
     /**
@@ -73,7 +82,8 @@ public record ReceiverSettings(
             host = host.substring(1, host.length() - 1);
         }
         if (host.isEmpty()) {
-            throw new IllegalArgumentException("Cannot listen at " + address + ": give host:port, such as 127.0.0.1:4318");
+            throw new IllegalArgumentException(
+                    "Cannot listen at " + address + ": give host:port, such as 127.0.0.1:4318");
         }
         return host;
     }
@@ -89,12 +99,30 @@ public record ReceiverSettings(
     /** The same with other bounds in bytes. */
     public ReceiverSettings holding(int wireBytes, OtlpLimits unzipped, long allBytes) {
         return new ReceiverSettings(
-                grpcHost, grpcPort, httpHost, httpPort, wireBytes, unzipped, allBytes, requestTime, connections, futureTolerance);
+                grpcHost,
+                grpcPort,
+                httpHost,
+                httpPort,
+                wireBytes,
+                unzipped,
+                allBytes,
+                requestTime,
+                connections,
+                futureTolerance);
     }
 
     /** The same with another time for a request. */
     public ReceiverSettings within(Duration time) {
         return new ReceiverSettings(
-                grpcHost, grpcPort, httpHost, httpPort, requestBytes, limits, heldBytes, time, connections, futureTolerance);
+                grpcHost,
+                grpcPort,
+                httpHost,
+                httpPort,
+                requestBytes,
+                limits,
+                heldBytes,
+                time,
+                connections,
+                futureTolerance);
     }
 }

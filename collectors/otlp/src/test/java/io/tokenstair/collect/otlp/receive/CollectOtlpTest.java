@@ -87,11 +87,21 @@ class CollectOtlpTest {
 
     @Test
     void theCommandSaysWhatIsWrong() {
-        assertThat(told("--to", folder.toString(), "--grpc", "nowhere")).startsWith("collect otlp: Cannot listen at nowhere");
-        assertThat(told("--to", folder.toString(), "--http", "127.0.0.1:70000")).contains("give a port from 0 to 65535");
+        assertThat(told("--to", folder.toString(), "--grpc", "nowhere"))
+                .startsWith("collect otlp: Cannot listen at nowhere");
+        assertThat(told("--to", folder.toString(), "--http", "127.0.0.1:70000"))
+                .contains("give a port from 0 to 65535");
         assertThat(told("--to", "kafka://")).contains("give kafka://host:port/topic or a folder");
         assertThat(told("--nonsense")).contains("see tokenstair collect otlp --help");
-        assertThat(told("--to", folder.resolve("l").toString(), "--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--for", "1"))
+        assertThat(told(
+                        "--to",
+                        folder.resolve("l").toString(),
+                        "--grpc",
+                        "127.0.0.1:0",
+                        "--http",
+                        "127.0.0.1:0",
+                        "--for",
+                        "1"))
                 .contains("gRPC on port ")
                 .contains("read 0, accepted 0, rejected 0");
     }

@@ -48,6 +48,10 @@ final class HeldEvents implements EventWay {
     }
 
     <T extends Event> List<T> all(Class<T> kind) {
-        return held().stream().map(Held::event).filter(kind::isInstance).map(kind::cast).toList();
+        return held().stream()
+                .map(Held::event)
+                .filter(kind::isInstance)
+                .map(kind::cast)
+                .toList();
     }
 }

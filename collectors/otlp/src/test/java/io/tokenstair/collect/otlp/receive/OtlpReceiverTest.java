@@ -68,8 +68,7 @@ class OtlpReceiverTest {
     }
 
     private OtlpReceiver start(ReceiverSettings settings, EventWay way) throws IOException {
-        OtlpReceiver receiver =
-                OtlpReceiver.start(settings.onPorts(0, 0), way, EpochClock.system(), () -> "");
+        OtlpReceiver receiver = OtlpReceiver.start(settings.onPorts(0, 0), way, EpochClock.system(), () -> "");
         open.add(receiver);
         return receiver;
     }
@@ -215,9 +214,11 @@ class OtlpReceiverTest {
         byte[] body = request("a").toByteArray();
         assertThat(post(receiver, "/v1/trace", PROTOBUF, body).statusCode()).isEqualTo(404);
         assertThat(post(receiver, TRACES, "text/plain", body).statusCode()).isEqualTo(415);
-        assertThat(post(receiver, TRACES, PROTOBUF, body, "content-encoding", "zstd").statusCode())
+        assertThat(post(receiver, TRACES, PROTOBUF, body, "content-encoding", "zstd")
+                        .statusCode())
                 .isEqualTo(415);
-        assertThat(post(receiver, TRACES, PROTOBUF, body, "content-encoding", "gzip").statusCode())
+        assertThat(post(receiver, TRACES, PROTOBUF, body, "content-encoding", "gzip")
+                        .statusCode())
                 .isEqualTo(400);
         HttpResponse<byte[]> broken = post(receiver, TRACES, PROTOBUF, "text".getBytes(StandardCharsets.UTF_8));
         assertThat(broken.statusCode()).isEqualTo(400);
@@ -241,9 +242,11 @@ class OtlpReceiverTest {
                 start(ReceiverSettings.DEFAULT.holding(100_000, new OtlpLimits(200_000, 1_000), 1 << 20), log);
         byte[] bomb = gzip(new byte[64 << 20]);
         assertThat(bomb.length).isLessThan(100_000);
-        assertThat(post(receiver, TRACES, PROTOBUF, bomb, "content-encoding", "gzip").statusCode())
+        assertThat(post(receiver, TRACES, PROTOBUF, bomb, "content-encoding", "gzip")
+                        .statusCode())
                 .isEqualTo(413);
-        assertThat(post(receiver, TRACES, PROTOBUF, new byte[100_001]).statusCode()).isEqualTo(413);
+        assertThat(post(receiver, TRACES, PROTOBUF, new byte[100_001]).statusCode())
+                .isEqualTo(413);
         String[] many = new String[1_000];
         java.util.Arrays.fill(many, "a");
         StatusRuntimeException refused = catchThrowableOfType(
@@ -285,23 +288,22 @@ class OtlpReceiverTest {
         assertThat(post(receiver, TRACES, PROTOBUF, two).statusCode()).isEqualTo(200);
         // What would never fit is taken as far as it goes, and what is lost of it is told.
         small.clear();
-        ExportTraceServiceResponse part = TraceServiceGrpc.newBlockingStub(channel(receiver))
-                .export(request("cmpl-a-0", "cmpl-b-0", "cmpl-c-0"));
-        assertThat(part.getPartialSuccess().getErrorMessage())
-                .isEqualTo("no room in the queue to the log (3 events)");
+        ExportTraceServiceResponse part =
+                TraceServiceGrpc.newBlockingStub(channel(receiver)).export(request("cmpl-a-0", "cmpl-b-0", "cmpl-c-0"));
+        assertThat(part.getPartialSuccess().getErrorMessage()).isEqualTo("no room in the queue to the log (3 events)");
         assertThat(part.getPartialSuccess().getRejectedSpans()).isEqualTo(3);
     }
 
     @Test
     void manyClientsAtOnceAreBoundedInBytes() throws Exception {
-        OtlpReceiver receiver =
-                start(ReceiverSettings.DEFAULT.holding(1 << 20, OtlpLimits.DEFAULT, 300_000), log);
+        OtlpReceiver receiver = start(ReceiverSettings.DEFAULT.holding(1 << 20, OtlpLimits.DEFAULT, 300_000), log);
         byte[] body = request(filled(200)).toByteArray();
         ExecutorService clients = Executors.newFixedThreadPool(16);
         open.add(clients::shutdownNow);
         List<Future<Integer>> answers = new ArrayList<>();
         for (int i = 0; i < 64; i++) {
-            Callable<Integer> client = () -> post(receiver, TRACES, PROTOBUF, body).statusCode();
+            Callable<Integer> client =
+                    () -> post(receiver, TRACES, PROTOBUF, body).statusCode();
             answers.add(clients.submit(client));
         }
         int taken = 0;
@@ -360,7 +362,8 @@ class OtlpReceiverTest {
         // Nor does a head that never ends hold its connection.
         assertThat(answerTo(receiver.httpPort(), "POST /v1/tra".getBytes(StandardCharsets.US_ASCII)))
                 .isEmpty();
-        assertThat(post(receiver, TRACES, PROTOBUF, request("a").toByteArray()).statusCode()).isEqualTo(200);
+        assertThat(post(receiver, TRACES, PROTOBUF, request("a").toByteArray()).statusCode())
+                .isEqualTo(200);
     }
 
     @Test
@@ -382,7 +385,8 @@ class OtlpReceiverTest {
                             .export(request("a"));
                 })
                 .isInstanceOf(StatusRuntimeException.class);
-        assertThat(post(receiver, TRACES, PROTOBUF, request("a").toByteArray()).statusCode()).isEqualTo(200);
+        assertThat(post(receiver, TRACES, PROTOBUF, request("a").toByteArray()).statusCode())
+                .isEqualTo(200);
     }
 
     @Test
