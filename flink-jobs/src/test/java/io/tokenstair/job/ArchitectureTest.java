@@ -80,13 +80,8 @@ class ArchitectureTest {
                 .that()
                 .resideInAnyPackage(EVENTS)
                 .should()
-                .onlyDependOnClassesThat(resideInAnyPackage(
-                        concat(
-                                EVENTS,
-                                "java..",
-                                "com.google.protobuf..",
-                                "org.jspecify.annotations..",
-                                "org.apache.kafka..")))
+                .onlyDependOnClassesThat(resideInAnyPackage(concat(
+                        EVENTS, "java..", "com.google.protobuf..", "org.jspecify.annotations..", "org.apache.kafka..")))
                 .because("they are what every other module shares: whoever reads them should need nothing else")
                 .check(CLASSES);
     }
