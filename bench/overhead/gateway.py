@@ -61,14 +61,14 @@ async def stream(port, chunks, gap_micros):
         % (chunks, gap_micros, len(body), body)
     )
     delays = []
-    while True:
-        line = await reader.readline()
+    await reader.readuntil(b"\r\n\r\n")
+    rest = b""
+    while size := int(await reader.readuntil(b"\r\n"), 16):
+        # A proxy may cut the stream elsewhere than the server did.
+        rest += (await reader.readexactly(size + 2))[:-2]
         now = time.monotonic_ns()
-        if not line or line == b"0\r\n":
-            break
-        at = line.find(b'"t":')
-        if at >= 0:
-            delays.append(now - int(line[at + 4 : line.rindex(b"}")]))
+        *events, rest = rest.split(b"\n\n")
+        delays += [now - int(event[event.index(b'"t":') + 4 : -1]) for event in events]
     writer.close()
     if len(delays) != chunks:
         sys.exit(f"{chunks} chunks were sent, {len(delays)} came")
