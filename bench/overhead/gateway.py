@@ -45,7 +45,7 @@ async def serve(reader, writer):
                 await writer.drain()
             writer.write(b"0\r\n\r\n")
             await writer.drain()
-    except (asyncio.IncompleteReadError, ConnectionError):
+    except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
         pass
     finally:
         writer.close()
