@@ -8,6 +8,6 @@ final class Collectors {
 
     /** All of them, in the order they are shown. */
     static List<Collector> all() {
-        return List.of(new GatewayCollector(), new VllmLiveCollector());
+        return List.of(new GatewayCollector(), new VllmLiveCollector(), new OtlpCollector());
     }
 }

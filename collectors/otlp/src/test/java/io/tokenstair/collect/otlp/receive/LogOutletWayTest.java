@@ -1,6 +1,7 @@
 package io.tokenstair.collect.otlp.receive;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.tokenstair.clock.EpochClock;
 import io.tokenstair.collect.otlp.Otlp;
@@ -14,8 +15,6 @@ import io.tokenstair.event.wire.WireException;
 import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.log.LogOutlet;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -27,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is received lies in the log, as its events. */
-class CollectOtlpTest {
+class LogOutletWayTest {
     @TempDir
     Path folder;
 
@@ -86,29 +85,12 @@ class CollectOtlpTest {
     }
 
     @Test
-    void theCommandSaysWhatIsWrong() {
-        assertThat(told("--to", folder.toString(), "--grpc", "nowhere"))
-                .startsWith("collect otlp: Cannot listen at nowhere");
-        assertThat(told("--to", folder.toString(), "--http", "127.0.0.1:70000"))
-                .contains("give a port from 0 to 65535");
-        assertThat(told("--to", "kafka://")).contains("give kafka://host:port/topic or a folder");
-        assertThat(told("--nonsense")).contains("see tokenstair collect otlp --help");
-        assertThat(told(
-                        "--to",
-                        folder.resolve("l").toString(),
-                        "--grpc",
-                        "127.0.0.1:0",
-                        "--http",
-                        "127.0.0.1:0",
-                        "--for",
-                        "1"))
-                .contains("gRPC on port ")
-                .contains("read 0, accepted 0, rejected 0");
-    }
-
-    private static String told(String... arguments) {
-        StringWriter err = new StringWriter();
-        CollectOtlpMain.run(new PrintWriter(new StringWriter()), new PrintWriter(err, true), arguments);
-        return err.toString();
+    void addressesThatAreNoneAreRefused() {
+        assertThatThrownBy(() -> ReceiverSettings.DEFAULT.on("nowhere", "127.0.0.1:1"))
+                .hasMessageStartingWith("Cannot listen at nowhere");
+        assertThatThrownBy(() -> ReceiverSettings.DEFAULT.on("127.0.0.1:1", "127.0.0.1:70000"))
+                .hasMessageContaining("give a port from 0 to 65535");
+        assertThat(ReceiverSettings.DEFAULT.on("[::1]:4317", "127.0.0.1:4318").grpcHost())
+                .isEqualTo("::1");
     }
 }
