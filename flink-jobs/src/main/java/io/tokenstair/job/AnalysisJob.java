@@ -14,6 +14,8 @@ import io.tokenstair.job.clock.PublishedSegment;
 import io.tokenstair.job.layer.CountLayers;
 import io.tokenstair.job.layer.LayerCount;
 import io.tokenstair.job.layer.ReportLayers;
+import io.tokenstair.job.name.JoinNames;
+import io.tokenstair.job.name.JoinedNames;
 import io.tokenstair.job.request.AnalyseRequests;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.request.TokenRun;
@@ -58,6 +60,7 @@ public final class AnalysisJob {
     private final @Nullable Path results;
     private final boolean tokenRuns;
     private final boolean fixedRules;
+    private final JoinedNames names;
 
     /**
      * An analysis.
@@ -87,7 +90,7 @@ public final class AnalysisJob {
             @Nullable Path rawArchive,
             @Nullable Path results,
             boolean tokenRuns) {
-        this(sortedInput, rules, rawArchive, results, tokenRuns, false);
+        this(sortedInput, rules, rawArchive, results, tokenRuns, false, JoinedNames.none());
     }
 
     private AnalysisJob(
@@ -96,7 +99,8 @@ public final class AnalysisJob {
             @Nullable Path rawArchive,
             @Nullable Path results,
             boolean tokenRuns,
-            boolean fixedRules) {
+            boolean fixedRules,
+            JoinedNames names) {
         if (tokenRuns && results != null) {
             throw new IllegalArgumentException("Cannot write result tables without rows of tokens");
         }
@@ -106,11 +110,17 @@ public final class AnalysisJob {
         this.rawArchive = rawArchive;
         this.results = results;
         this.fixedRules = fixedRules;
+        this.names = names;
     }
 
     /** The same with rules that never change, matched by flink-cep as it comes; there is no {@code rule_activity} of them. */
     public AnalysisJob withFixedRules() {
-        return new AnalysisJob(sortedInput, rules, rawArchive, results, tokenRuns, true);
+        return new AnalysisJob(sortedInput, rules, rawArchive, results, tokenRuns, true, names);
+    }
+
+    /** The same with names of engines and gateways joined with those of clients. */
+    public AnalysisJob withNames(JoinedNames joined) {
+        return new AnalysisJob(sortedInput, rules, rawArchive, results, tokenRuns, fixedRules, joined);
     }
 
     /**
@@ -175,8 +185,14 @@ public final class AnalysisJob {
                     .name("raw-archive")
                     .uid("raw-archive");
         }
-        SingleOutputStreamOperator<TokenAnalysis> tokens = steps.union(routed.getSideOutput(RouteRecords.OBSERVED))
-                .keyBy(input -> input.requestId, Types.STRING)
+        DataStream<RequestInput> heard = steps.union(routed.getSideOutput(RouteRecords.OBSERVED));
+        if (!names.isEmpty()) {
+            heard = heard.map(new JoinNames(names))
+                    .returns(TypeInformation.of(RequestInput.class))
+                    .name("join-names")
+                    .uid("join-names");
+        }
+        SingleOutputStreamOperator<TokenAnalysis> tokens = heard.keyBy(input -> input.requestId, Types.STRING)
                 .connect(clocks)
                 .process(new AnalyseRequests(tokenRuns), TypeInformation.of(TokenAnalysis.class))
                 .name("analyse-requests")

@@ -1,8 +1,14 @@
 package io.tokenstair.job;
 
+import io.tokenstair.archive.ArchiveLayout;
+import io.tokenstair.archive.RawTableReader;
+import io.tokenstair.event.EventKind;
 import io.tokenstair.job.sink.ArchiveSinks;
+import io.tokenstair.job.source.ArchiveSource;
 import io.tokenstair.job.source.FolderLogSource;
+import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.step.EngineRecord;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -10,6 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +32,13 @@ import picocli.CommandLine.Spec;
         description = "Writes a log into the raw tables of an archive.",
         footer = {"", "Example:", "  tokenstair import vllm-capture captures/quiet --archive A"})
 final class ArchiveCommand implements Callable<Integer> {
-    @Option(names = "--from", required = true, paramLabel = "LOG", description = "folder log to read to its end")
+    @Option(names = "--from", paramLabel = "LOG", description = "folder log to read to its end")
+    @Nullable
     Path from;
+
+    @Option(names = "--from-archive", paramLabel = "DIR", description = "archive whose raw tables to add")
+    @Nullable
+    Path fromArchive;
 
     @Option(names = "--archive", required = true, paramLabel = "DIR", description = "archive to add to")
     Path archive;
@@ -49,12 +61,24 @@ final class ArchiveCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        JobOptions.requireLog(from);
+        if ((from == null) == (fromArchive == null)) {
+            throw new IllegalArgumentException("Cannot tell what to archive: give --from or --from-archive");
+        }
         JobOptions.requireFolderOrNew(archive);
+        if (fromArchive != null) {
+            ArchiveLayout.requireArchive(fromArchive);
+            if (Files.isDirectory(archive) && Files.isSameFile(fromArchive, archive)) {
+                throw new IllegalArgumentException("Cannot add " + archive + " to itself: give another --archive");
+            }
+        } else {
+            JobOptions.requireLog(from);
+        }
         StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.BATCH, 1);
-        SingleOutputStreamOperator<EngineRecord> routed = JobOptions.source(
-                        environment, FolderLogSource.bounded(from), WatermarkStrategy.noWatermarks())
-                .process(new RouteRecords(true))
+        WatermarkStrategy<RawRecord> unordered = WatermarkStrategy.noWatermarks();
+        DataStream<RawRecord> records = fromArchive != null
+                ? JobOptions.source(environment, ArchiveSource.of(fromArchive), unordered)
+                : JobOptions.source(environment, FolderLogSource.bounded(from), unordered);
+        SingleOutputStreamOperator<EngineRecord> routed = records.process(new RouteRecords(true))
                 .name("route-records")
                 .uid("route-records");
         routed.getSideOutput(RouteRecords.ARCHIVE)
@@ -64,8 +88,28 @@ final class ArchiveCommand implements Callable<Integer> {
         environment.execute("tokenstair archive");
         if (summary != null) {
             spec.commandLine().getOut().println(figures(Files.readString(summary)));
+        } else if (fromArchive != null) {
+            // Its rows were taken for events when they were archived: none of them is refused now.
+            long rows = rows(fromArchive);
+            spec.commandLine().getOut().println("read " + rows + ", accepted " + rows + ", rejected 0");
         }
         return 0;
+    }
+
+    /** Events in the raw tables of an archive: a step, whose parts lie in three tables, is one. */
+    private static long rows(Path archive) throws IOException {
+        long rows = 0;
+        for (EventKind kind : EventKind.values()) {
+            for (Path file : ArchiveLayout.files(archive, kind.wireName())) {
+                try (RawTableReader reader = RawTableReader.open(kind.wireName(), file)) {
+                    while (reader.hasNext()) {
+                        reader.next();
+                        rows++;
+                    }
+                }
+            }
+        }
+        return rows;
     }
 
     private static String figures(String summary) {

@@ -30,7 +30,8 @@ public final class JobMain implements Callable<Integer> {
         System.exit(run(arguments));
     }
 
-    static int run(String... arguments) {
+    /** Runs a command and returns its exit code. */
+    public static int run(String... arguments) {
         boolean debug = List.of(arguments).contains("--debug");
         CommandLine commands = new CommandLine(new JobMain());
         commands.setParameterExceptionHandler((problem, given) -> {

@@ -5,6 +5,7 @@ import io.tokenstair.archive.RawTables;
 import io.tokenstair.archive.ResultTables;
 import io.tokenstair.archive.TableSchema;
 import io.tokenstair.event.EventKind;
+import io.tokenstair.job.name.JoinedNames;
 import io.tokenstair.job.source.ArchiveSource;
 import io.tokenstair.job.source.CollectorWatermarks;
 import io.tokenstair.job.source.RawRecord;
@@ -95,7 +96,8 @@ final class ReplayCommand implements Callable<Integer> {
                     "Cannot replay " + archive
                             + " with other rules: it holds the revisions that were in force; leave --rules and --fixed-rules away");
         }
-        AnalysisJob job = new AnalysisJob(true, RuleFiles.withBuiltIn(rules), null, out);
+        AnalysisJob job =
+                new AnalysisJob(true, RuleFiles.withBuiltIn(rules), null, out).withNames(JoinedNames.of(archive));
         JobOptions.requireFolderOrNew(out);
         Files.createDirectories(out);
         boolean inPlace = Files.isSameFile(archive, out);

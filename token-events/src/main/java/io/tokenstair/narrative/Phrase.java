@@ -299,6 +299,18 @@ public enum Phrase {
             "from there on a token took {0} on average (half of them), {1} at most",
             "此后一个 token 平均用 {0}（半数），最多 {1}"),
     THEIR_FIRST_TOKEN("Their first token came {0} later (half of them){1}.", "其首个 token 在此之后 {0} 到来（半数）{1}。"),
+    CONTEXT_WAS_FULL(
+            "The context that all requests share was full {0}: {1} ended with it, those of one time within {2} ms.",
+            "所有请求共享的上下文满了 {0}：{1} 随之结束，同一次的在 {2} ms 之内。"),
+    CONTEXT_WAS_FULL_BY_LOG(
+            "The context that all requests share was full {0}: what was under way ended with it.",
+            "所有请求共享的上下文满了 {0}：正在进行的都随之结束。"),
+    FORWARD_PASSES_TOOK(
+            "{0} forward passes took {1} (half of them), {2} (99 %), {3} at most by the engine's own measure.",
+            "按引擎自己的计量，{0} 次前向计算用 {1}（半数）、{2}（99 %），最多 {3}。"),
+    PREEMPTED_WAITED(
+            "In {0}, {1} in all, up to {2} that had been preempted waited to come back, with up to {3} tokens; which ones is not recorded.",
+            "在 {0} 中（共 {1}），最多有 {2} 曾被抢占、等待恢复，最多带有 {3} 个 token；是哪些没有记录。"),
     FROM_THERE_ON(
             "From there on a token took {0} on average (half of them), {1} at most.", "此后一个 token 平均用 {0}（半数），最多 {1}。"),
 
@@ -514,6 +526,14 @@ public enum Phrase {
             Use.REASON,
             "stamps of the engine's clock; no time of a token between the first and the last",
             "引擎时钟的时间戳；首末之间没有 token 的时刻"),
+    WHY_CONTEXT_FULL(
+            Use.REASON,
+            "what the server said when it ended them; no record of the blocks",
+            "服务器结束它们时的说法；没有块的记录"),
+    WHY_FORWARD_PASSES(
+            Use.REASON,
+            "a record of every forward pass; none of which requests were in it",
+            "每次前向计算的记录；其中没有说明包含哪些请求"),
     WHY_STAGES_MATCHED(Use.REASON, "every stage of the rule matched a recorded milestone", "规则的每个阶段都匹配到一个已记录的里程碑"),
     WHY_NOT_SLOW(
             Use.REASON,

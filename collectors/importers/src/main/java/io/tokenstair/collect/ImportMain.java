@@ -1,9 +1,14 @@
 package io.tokenstair.collect;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tokenstair.collect.aiperf.AiperfImport;
 import io.tokenstair.collect.bench.BenchImport;
 import io.tokenstair.collect.device.TraceNames;
+import io.tokenstair.collect.dynamo.DynamoTraceImport;
+import io.tokenstair.collect.dynamo.ForwardPassImport;
 import io.tokenstair.collect.events.EventsImport;
+import io.tokenstair.collect.events.LogImport;
+import io.tokenstair.collect.guidellm.GuideLlmImport;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.ImportSummary;
@@ -11,11 +16,15 @@ import io.tokenstair.collect.importer.Importer;
 import io.tokenstair.collect.importer.LayerCount;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.kineto.KinetoImport;
+import io.tokenstair.collect.kv.KvEventsImport;
+import io.tokenstair.collect.llamacpp.LlamaCppLogImport;
 import io.tokenstair.collect.nsys.NsysImport;
 import io.tokenstair.collect.prometheus.PrometheusImport;
+import io.tokenstair.collect.stream.SseCaptureImport;
 import io.tokenstair.collect.table.CsvImport;
 import io.tokenstair.collect.table.CsvMap;
 import io.tokenstair.collect.telemetry.OtlpImport;
+import io.tokenstair.collect.trtllm.IterationsImport;
 import io.tokenstair.collect.vllm.CaptureImport;
 import io.tokenstair.collect.workload.MooncakeImport;
 import java.io.IOException;
@@ -52,7 +61,16 @@ import picocli.CommandLine.Spec;
             ImportMain.VllmBench.class,
             ImportMain.SglangBench.class,
             ImportMain.Mooncake.class,
-            ImportMain.NsysSqlite.class
+            ImportMain.NsysSqlite.class,
+            ImportMain.SseCapture.class,
+            ImportMain.KvEvents.class,
+            ImportMain.DynamoTrace.class,
+            ImportMain.DynamoFpm.class,
+            ImportMain.LlamaCppLog.class,
+            ImportMain.Aiperf.class,
+            ImportMain.GuideLlm.class,
+            ImportMain.TrtLlmIterations.class,
+            ImportMain.Tokenstair.class
         },
         commandListHeading = "%nFormats:%n",
         footer = {
@@ -547,6 +565,250 @@ public final class ImportMain {
                     TraceNames.given("--clock", clock),
                     LineSource.Limits.DEFAULT,
                     listener);
+        }
+    }
+
+    /** The format {@code sse-capture}. */
+    @Command(
+            name = "sse-capture",
+            header = "Streams as a client read them: every chunk, its tokens; no causes.",
+            customSynopsis = "tokenstair import sse-capture FILE... --archive DIR [--strict] [--debug]",
+            description = {
+                "JSON lines with kind sent, status, line, body, client_abort or closed, req, and",
+                "the stamps mono_ns and epoch_ns; line is one line of the answer as it came.",
+                "Plain or gzipped (.gz). Docs: docs/import-engines.md",
+                "",
+                "Can tell: when every chunk came and how many tokens it held (by token ids,",
+                "  running counts or probabilities, else one for a chunk with text); time to the",
+                "  first token; what the answer's usage says of prompt and cache; errors, inside",
+                "  a stream of status 200 too; who ended it; the ids by which others name it.",
+                "  Role, progress, usage and end chunks are no tokens.",
+                "Cannot tell: what the engine did: gaps, no causes. Join its own records.",
+                "",
+                "Prompts and texts are not taken over.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import sse-capture sse_capture.jsonl.gz --archive A"})
+    static final class SseCapture extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new SseCaptureImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code kv-events}. */
+    @Command(
+            name = "kv-events",
+            header = "KV event messages over ZMQ: blocks stored and evicted; no requests.",
+            customSynopsis = "tokenstair import kv-events FILE... --archive DIR [--engine NAME] [--strict]",
+            description = {
+                "JSON lines, a message each: frames_hex with the ZMQ frames (topic, sequence,",
+                "payload; a replay has a delimiter before), recv_mono_ns and recv_epoch_ns. Both",
+                "wire forms of vLLM, SGLang's and llm-d's. Plain or gzipped (.gz).",
+                "",
+                "Can tell: which blocks entered and left the prefix cache, when, and on which",
+                "  others they follow; messages that were lost. Name a replay beside the live",
+                "  file: it fills in what that missed, and counts nothing twice.",
+                "Cannot tell: requests, hits, the space in use, what an eviction made room for.",
+                "  Token ids are counted, never taken over.",
+                ""
+            },
+            footer = {
+                "",
+                "Example:",
+                "  tokenstair import kv-events kv_events_live.jsonl kv_events_replay.jsonl \\",
+                "    --engine worker-17 --archive A"
+            })
+    static final class KvEvents extends Format {
+        @Option(
+                names = "--engine",
+                paramLabel = "NAME",
+                description = "The engine they are of, where its other records are imported too (default: the topic).")
+        private @Nullable String engine;
+
+        @Override
+        Importer importer(ImportListener listener) throws ImportException {
+            return new KvEventsImport(TraceNames.given("--engine", engine), LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code dynamo-trace}. */
+    @Command(
+            name = "dynamo-trace",
+            header = "Dynamo request traces: first token, mean gap; no single token.",
+            customSynopsis = "tokenstair import dynamo-trace FILE... --archive DIR [--strict] [--debug]",
+            description = {
+                "JSON lines of the schema dynamo.request.trace.v1 (DYN_REQUEST_TRACE=1), plain or",
+                "gzipped (.gz).",
+                "",
+                "Can tell: by request, when the frontend had it, its first token and its end, how",
+                "  many tokens, their mean gap, and the worker that made them.",
+                "Cannot tell: when any token but the first came: a stall is not visible in a mean.",
+                "  Whether the client left. What was found in the cache: cached_tokens and",
+                "  kv_hit_rate are the router's forecast, kept as samples; the usage of the answer",
+                "  counts. prefill_time_ms holds the wait for admission, and is no prefill time.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import dynamo-trace trace.000000.jsonl.gz --archive A"})
+    static final class DynamoTrace extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new DynamoTraceImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code dynamo-fpm}. */
+    @Command(
+            name = "dynamo-fpm",
+            header = "Forward-pass metrics: every step, its load; not which requests ran.",
+            customSynopsis = "tokenstair import dynamo-fpm FILE... --archive DIR [--strict] [--debug]",
+            description = {
+                "JSON lines of the schema dynamo.fpm.trace.v1 (DYN_FPM_TRACE=1, DYN_FPM_MODE=full),",
+                "of Dynamo's receiver (received_at_ns, metrics), or bare records; plain or gzipped.",
+                "",
+                "Can tell: every engine step with its length, its decodes and prompt tokens, who",
+                "  waits, how many were preempted; time between steps in which none ran; lost",
+                "  records. A record without work is a heartbeat and no step.",
+                "Cannot tell: which request was in a step or preempted: no token is explained by",
+                "  it. Of a simulator the length of a step is what it made up; the end is real.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import dynamo-fpm fpm.17.000000.jsonl.gz --archive A"})
+    static final class DynamoFpm extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new ForwardPassImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code llamacpp-log}. */
+    @Command(
+            name = "llamacpp-log",
+            header = "llama-server's log: each task's work, context shifts; no tokens.",
+            customSynopsis = "tokenstair import llamacpp-log FILE... --archive DIR [--engine NAME] [--strict]",
+            description = {
+                "The log of llama.cpp's llama-server with stamps (M.SS.mmm.uuu), plain or gzipped.",
+                "",
+                "Can tell: by task, what its prompt and its output took and how many tokens they",
+                "  had, drafts, context shifts, that the context was full, which task failed.",
+                "Cannot tell: when a token was made, or how long a task waited for a slot; the id",
+                "  of its request: a stream of the same run (sse-capture) joins it by its work.",
+                "  Without one the tasks are undated: stamps count from the start of the process.",
+                "",
+                "Texts that the log quotes are not taken over.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import llamacpp-log server.log --archive A"})
+    static final class LlamaCppLog extends Format {
+        @Option(names = "--engine", paramLabel = "NAME", description = "What to call the engine (default: llamacpp).")
+        private @Nullable String engine;
+
+        @Override
+        Importer importer(ImportListener listener) throws ImportException {
+            return new LlamaCppLogImport(TraceNames.given("--engine", engine), LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code aiperf}. */
+    @Command(
+            name = "aiperf",
+            header = "AIPerf exports: a client's chunk gaps; nothing of the engine.",
+            customSynopsis = "tokenstair import aiperf FILE... --archive DIR [--strict] [--debug]",
+            description = {
+                "Exports of AIPerf, plain or gzipped (.gz):",
+                "",
+                "  profile_export.jsonl         a record a request: every gap between chunks",
+                "  profile_export_raw.jsonl     its packets; beside the former it adds the ids of",
+                "                               the answers, by which others name the request",
+                "  server_metrics_export.jsonl  scrapes of the server",
+                "  profile_export_aiperf.json   aggregates: one mean gap a request, no stalls",
+                "",
+                "The time to the first token is from when the connection stood, so shorter than",
+                "AIPerf's own, which holds the connecting. Token counts are the engine's. A",
+                "cancelled request has no latencies. Nothing here tells what the engine did.",
+                "Tables (csv, parquet) are not read; prompts and texts are not taken over.",
+                ""
+            },
+            footer = {
+                "",
+                "Example:",
+                "  tokenstair import aiperf profile_export.jsonl profile_export_raw.jsonl --archive A"
+            })
+    static final class Aiperf extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new AiperfImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code guidellm}. */
+    @Command(
+            name = "guidellm",
+            header = "GuideLLM reports: first token and mean gap; no single token.",
+            customSynopsis = "tokenstair import guidellm FILE... --archive DIR [--strict] [--debug]",
+            description = {
+                "Reports of guidellm --output kind=json, plain or gzipped (.gz), of any size.",
+                "",
+                "Can tell: by request, when it was sent, its first token, its end, how many tokens",
+                "  and their mean gap; the id of its answer, by which others name it.",
+                "Cannot tell: when any token but the first came: no longest gap, and none is made",
+                "  up. What the engine did.",
+                "",
+                "The CSV holds less and is not read. Prompts and texts are not taken over.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import guidellm benchmarks.json --archive A"})
+    static final class GuideLlm extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new GuideLlmImport(LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code trtllm-iterations}. */
+    @Command(
+            name = "trtllm-iterations",
+            header = "TensorRT-LLM iterations: every step; rows with enable_iter_req_stats.",
+            customSynopsis = "tokenstair import trtllm-iterations FILE... --archive DIR [--engine NAME] [--strict]",
+            description = {
+                "What GET /metrics of trtllm-serve answered (enable_iter_perf_stats: true): JSON",
+                "arrays as they were polled, or an iteration a line; plain or gzipped (.gz).",
+                "",
+                "Can tell: every step with its length, its load, the blocks in use, who waits; with",
+                "  enable_iter_req_stats which request was in it and what it got: causes of slow",
+                "  tokens, preemptions.",
+                "Cannot tell: delivery; the date: stamps are local time of a zone that is not said.",
+                "  Without stamps finer than a second each step begins where the last one ended.",
+                "  Iterations that nobody polled are lost, and counted.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import trtllm-iterations iterations.json --archive A"})
+    static final class TrtLlmIterations extends Format {
+        @Option(names = "--engine", paramLabel = "NAME", description = "What to call the engine (default: trtllm).")
+        private @Nullable String engine;
+
+        @Override
+        Importer importer(ImportListener listener) throws ImportException {
+            return new IterationsImport(TraceNames.given("--engine", engine), LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code tokenstair}. */
+    @Command(
+            name = "tokenstair",
+            header = "A log folder or another archive: what it says, no more.",
+            customSynopsis = "tokenstair import tokenstair FOLDER... --archive DIR [--strict] [--debug]",
+            description = {
+                "Folders that collectors of Tokenstair wrote (--to FOLDER), and the raw tables of",
+                "other archives. Every event is kept as it is, with its id; result tables are not",
+                "taken over: replay makes them. An event that comes twice is one.",
+                ""
+            },
+            footer = {"", "Example:", "  tokenstair import tokenstair /var/log/tokenstair --archive A"})
+    static final class Tokenstair extends Format {
+        @Override
+        Importer importer(ImportListener listener) {
+            return new LogImport(listener);
         }
     }
 

@@ -706,7 +706,7 @@ public final class EngineFindings {
     }
 
     static String times(long count, String what) {
-        return count + " " + (count == 1 ? what : what.equals("prefix") ? "prefixes" : what + "s");
+        return count + " " + (count == 1 ? what : what.endsWith("x") || what.endsWith("ch") ? what + "es" : what + "s");
     }
 
     static String seconds(long nanos) {

@@ -14,6 +14,8 @@ public class SampleWatch {
     public RunSeries runs = new RunSeries();
     public WorkloadFigures workload = new WorkloadFigures();
     public RequestTimes requests = new RequestTimes();
+    public FullContexts contexts = new FullContexts();
+    public ForwardPasses passes = new ForwardPasses();
 
     /** For Flink's serializer. */
     public SampleWatch() {}
@@ -27,7 +29,10 @@ public class SampleWatch {
             String trace = EngineMetric.label(sample.labels(), "trace");
             return trace.isEmpty() ? sample.source() : trace;
         }
-        if (RequestTimes.isOfRequest(sample)) {
+        if (FullContexts.isOne(sample)) {
+            return FullContexts.SUBJECT;
+        }
+        if (RequestTimes.isOfRequest(sample) || ForwardPasses.isOne(sample)) {
             String engine = EngineMetric.label(sample.labels(), "engine");
             return engine.isEmpty() ? sample.source() : engine;
         }
@@ -42,6 +47,10 @@ public class SampleWatch {
             workload.accept(header.eventId(), sample);
         } else if (RequestTimes.isOfRequest(sample)) {
             requests.accept(header, sample);
+        } else if (FullContexts.isOne(sample)) {
+            contexts.accept(header, sample);
+        } else if (ForwardPasses.isOne(sample)) {
+            passes.accept(header, sample);
         }
     }
 
@@ -50,5 +59,7 @@ public class SampleWatch {
         runs.finish(subject, output);
         workload.finish(subject, output);
         requests.finish(subject, output);
+        contexts.finish(subject, output);
+        passes.finish(subject, output);
     }
 }

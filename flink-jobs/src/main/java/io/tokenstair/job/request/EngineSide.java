@@ -114,7 +114,9 @@ final class EngineSide {
                 if (sequence.makingEngine < 0 || sequence.makingEngine == engine) {
                     sequence.finishedEventId = fact.eventId;
                     String reason = fact.endReason == null ? "unknown" : fact.endReason;
-                    sequence.endReason = reason.equals("aborted") ? "aborted-by-client" : reason;
+                    if (sequence.endReason == null || !reason.equals("unknown")) {
+                        sequence.endReason = reason.equals("aborted") ? "aborted-by-client" : reason;
+                    }
                 }
                 if (fact.epochNanos != null) {
                     sequence.toEpochNanos = fact.epochNanos;

@@ -72,6 +72,30 @@ public class RequestInput {
         return input;
     }
 
+    /**
+     * The same, said of a request of another id.
+     *
+     * @param joinedRequestId whose it is
+     * @param undatedMillis event time of what has none
+     */
+    public RequestInput renamed(String joinedRequestId, long undatedMillis) {
+        boolean undated = coarseEpochMillis == Long.MAX_VALUE;
+        long millis = undated ? undatedMillis : coarseEpochMillis;
+        TokenBatch batch = tokens();
+        if (batch != null) {
+            batch.rename(joinedRequestId);
+            batch.lastCoarseEpochMillis = millis;
+            return of(batch);
+        }
+        if (fact != null) {
+            fact.name = fact.name.renamed(joinedRequestId);
+            fact.coarseEpochMillis = millis;
+            return of(fact);
+        }
+        return observed(
+                joinedRequestId, millis, origin, originEpoch, originSequence, event == null ? new byte[0] : event);
+    }
+
     /** Tokens in the form of {@link RequestInputSerializer}, from a position on. */
     static RequestInput packed(
             String requestId,

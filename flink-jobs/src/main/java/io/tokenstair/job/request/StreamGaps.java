@@ -40,7 +40,8 @@ final class StreamGaps {
     /** Says what is left of the stream. */
     void finish(LifetimeState lifetime, SequenceLife sequence, ObserverStream deliverer) {
         ChunkQueue chunks = sequence.chunks(deliverer.observer);
-        SortedWindow usual = sequence.fromEngine ? null : usualGaps(chunks);
+        // An engine that says who it is, and not when it made a token, leaves the stream to speak for itself.
+        SortedWindow usual = sequence.makingEngine >= 0 ? null : usualGaps(chunks);
         while (!chunks.isEmpty()) {
             deliveredOnly(lifetime, sequence, deliverer, chunks, usual);
             sequence.streamOnly = true;

@@ -12,6 +12,18 @@ public class SequenceName {
     /** For Flink's serializer. */
     public SequenceName() {}
 
+    /** The same sequence, of a request of another id. */
+    public SequenceName renamed(String joinedRequestId) {
+        SequenceName name = new SequenceName();
+        name.engineId = engineId;
+        name.engineRequestId = engineRequestId;
+        name.requestId = joinedRequestId;
+        name.unique = unique;
+        name.promptIndex = promptIndex;
+        name.choice = choice;
+        return name;
+    }
+
     /** The sequence of an engine's own id. */
     public static SequenceName of(String engineId, String engineRequestId) {
         EngineRequestName parsed = EngineRequestName.of(engineRequestId);

@@ -64,6 +64,12 @@ public class TokenBatch {
     /** {@link #name}, {@link #clockId} and {@link #origin} as they travel; null until they have. Not part of the content. */
     byte @Nullable [] packedName;
 
+    /** Says that it belongs to a request of another id. */
+    public void rename(String requestId) {
+        name = name.renamed(requestId);
+        packedName = null;
+    }
+
     /** An empty batch, to be built. */
     public TokenBatch() {
         rows = new byte[USUAL_BYTES];

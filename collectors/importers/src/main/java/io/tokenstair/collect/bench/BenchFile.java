@@ -14,8 +14,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** What one file of a benchmark becomes. */
@@ -362,22 +360,5 @@ final class BenchFile {
         List<String> named = new ArrayList<>();
         notes.forEach(note -> named.add(source + ": " + note));
         return named;
-    }
-
-    /** Labels as the text format writes them, sorted by name. */
-    static String labels(Map<String, @Nullable String> values) {
-        StringBuilder labels = new StringBuilder();
-        new TreeMap<>(values).forEach((name, value) -> {
-            if (value != null) {
-                labels.append(labels.isEmpty() ? "" : ",")
-                        .append(name)
-                        .append("=\"")
-                        .append(value.replace("\\", "\\\\")
-                                .replace("\"", "\\\"")
-                                .replace("\n", "\\n"))
-                        .append('"');
-            }
-        });
-        return labels.toString();
     }
 }

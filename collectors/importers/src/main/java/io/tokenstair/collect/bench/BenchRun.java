@@ -1,5 +1,6 @@
 package io.tokenstair.collect.bench;
 
+import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.event.MetricSampled;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -51,7 +52,7 @@ final class BenchRun {
             labels.put("input_tokens", perRequest(object.positive("total_input_tokens"), completed));
             labels.put("output_tokens", perRequest(object.positive("total_output_tokens"), completed));
         }
-        String written = BenchFile.labels(labels);
+        String written = LabelText.of(labels);
         List<MetricSampled> samples = new ArrayList<>();
         if (completed != null && Double.isFinite(completed)) {
             samples.add(new MetricSampled(source, "bench:completed", written, completed));

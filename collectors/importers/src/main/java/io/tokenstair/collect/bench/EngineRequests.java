@@ -1,5 +1,6 @@
 package io.tokenstair.collect.bench;
 
+import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.output.CollectorSpool;
@@ -106,7 +107,7 @@ final class EngineRequests {
         Map<String, @Nullable String> labels = new HashMap<>();
         labels.put("engine", engineId);
         labels.put("request_id", id);
-        return BenchFile.labels(labels);
+        return LabelText.of(labels);
     }
 
     /** A duration inside the engine's clock, as vLLM names it where it counts them in a histogram. */

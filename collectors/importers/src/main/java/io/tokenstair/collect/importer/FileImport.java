@@ -41,6 +41,14 @@ public abstract class FileImport implements Importer {
     /** Called when all files were read, before anything is written. */
     protected void finish(EventSpools spools) throws IOException {}
 
+    /** The order in which the files are read: as they were named. */
+    protected List<Path> inOrder(List<Path> files) {
+        return files;
+    }
+
+    /** Called when all files were read, before anything is written: for what only the whole of them tells. */
+    protected void ended(RecordReader reader) throws IOException {}
+
     /** Tells the user a sentence about what was read. */
     protected final void note(String sentence) {
         listener.said(sentence);
@@ -59,7 +67,8 @@ public abstract class FileImport implements Importer {
     }
 
     @Override
-    public final ImportSummary run(List<Path> files, Path log) throws ImportException, IOException {
+    public final ImportSummary run(List<Path> named, Path log) throws ImportException, IOException {
+        List<Path> files = inOrder(named);
         for (Path file : files) {
             if (!Files.exists(file)) {
                 throw new ImportException(file + ": no such file; name a file of the format " + format);
@@ -82,6 +91,9 @@ public abstract class FileImport implements Importer {
                         rejects,
                         read -> listener.progress(format, read));
                 read(files.get(i), i, reader, spools);
+                if (i == files.size() - 1) {
+                    ended(reader);
+                }
                 count = count.plus(reader.result(false));
             }
             counts.add(count);

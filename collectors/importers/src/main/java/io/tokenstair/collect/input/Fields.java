@@ -82,6 +82,14 @@ public final class Fields {
         return new Fields(node, "");
     }
 
+    /** An object that was read already. */
+    public static Fields of(JsonNode node) throws RejectedRecordException {
+        if (!node.isObject()) {
+            throw new RejectedRecordException("not a JSON object");
+        }
+        return new Fields(node, "");
+    }
+
     private static String place(JsonProcessingException e) {
         return e.getLocation() == null ? "" : " at column " + e.getLocation().getColumnNr();
     }

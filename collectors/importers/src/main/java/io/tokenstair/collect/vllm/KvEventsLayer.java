@@ -3,10 +3,12 @@ package io.tokenstair.collect.vllm;
 import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.input.SequenceLedger;
+import io.tokenstair.collect.kv.KvFrames;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.KvBlocksEvicted;
 import io.tokenstair.event.KvBlocksStored;
+import io.tokenstair.foreign.KvPayload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HexFormat;
@@ -87,7 +89,7 @@ final class KvEventsLayer {
             throw line.refuse("frames[" + (last - 1) + "]", "the sequence is not 8 bytes in hex, at most 2^63 - 1");
         }
         long sequence = Long.parseLong(sequenceHex, 16);
-        KvPayload payload = KvPayload.parse(bytes(line, frames.get(last), last));
+        KvPayload payload = KvFrames.payload(bytes(line, frames.get(last), last));
         int rank = payload.rank() == null ? 0 : payload.rank();
         SequenceLedger ledger = ledgers.get(rank);
         if (ledger == null && ledgers.size() >= MAX_RANKS) {

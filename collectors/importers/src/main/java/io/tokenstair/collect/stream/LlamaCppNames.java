@@ -1,0 +1,52 @@
+package io.tokenstair.collect.stream;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Names that a llama.cpp answer and a task of the server's log have in common. No id is in both: the log counts tasks, the stream names
+ * none. But both print how many prompt tokens were computed in how many milliseconds, which two requests hardly share; of a request that
+ * broke, both know how long its context was; of one that was refused, its prompt and the context it did not fit in.
+ */
+public final class LlamaCppNames {
+    /** Who uses these names: {@link io.tokenstair.event.IdAliased#aliasOrigin}. */
+    public static final String ORIGIN = "llamacpp-work";
+
+    private LlamaCppNames() {}
+
+    /** The name of so many prompt tokens computed in so many milliseconds, as the log prints them. */
+    public static String prompt(long tokens, double millis) {
+        return "llamacpp:prompt:" + tokens + ":"
+                + new BigDecimal(millis).setScale(2, RoundingMode.HALF_EVEN).toPlainString();
+    }
+
+    /** The name of a context of so many tokens at which a request broke. */
+    public static String broken(long contextTokens) {
+        return "llamacpp:broken:" + contextTokens;
+    }
+
+    /** The name of a prompt that was refused for its length. */
+    public static String refused(long promptTokens) {
+        return "llamacpp:refused:" + promptTokens;
+    }
+
+    /** The names of an answer, with who uses them. */
+    static Map<String, String> ofAnswer(Answer answer, StreamChunk.@Nullable Failure refusal) {
+        Integer prompt = answer.promptTokens();
+        Integer cached = answer.cachedTokens();
+        Double millis = answer.promptMillis();
+        if (refusal != null && refusal.promptTokens() != null) {
+            return Map.of(refused(refusal.promptTokens()), ORIGIN);
+        }
+        if (prompt == null || cached == null || millis == null || cached > prompt) {
+            return Map.of();
+        }
+        String byPrompt = prompt(prompt - cached, millis);
+        Integer output = answer.outputTokens();
+        return answer.failure() == null || output == null
+                ? Map.of(byPrompt, ORIGIN)
+                : Map.of(byPrompt, ORIGIN, broken((long) prompt + output), ORIGIN);
+    }
+}
