@@ -78,9 +78,8 @@ final class ArchiveCommand implements Callable<Integer> {
         DataStream<RawRecord> records = fromArchive != null
                 ? JobOptions.source(environment, ArchiveSource.of(fromArchive), unordered)
                 : JobOptions.source(environment, FolderLogSource.bounded(from), unordered);
-        SingleOutputStreamOperator<EngineRecord> routed = records.process(new RouteRecords(true))
-                .name("route-records")
-                .uid("route-records");
+        SingleOutputStreamOperator<EngineRecord> routed =
+                records.process(new RouteRecords(true)).name("route-records").uid("route-records");
         routed.getSideOutput(RouteRecords.ARCHIVE)
                 .sinkTo(ArchiveSinks.raw(archive))
                 .name("raw-archive")

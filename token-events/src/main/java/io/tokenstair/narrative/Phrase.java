@@ -527,13 +527,9 @@ public enum Phrase {
             "stamps of the engine's clock; no time of a token between the first and the last",
             "引擎时钟的时间戳；首末之间没有 token 的时刻"),
     WHY_CONTEXT_FULL(
-            Use.REASON,
-            "what the server said when it ended them; no record of the blocks",
-            "服务器结束它们时的说法；没有块的记录"),
+            Use.REASON, "what the server said when it ended them; no record of the blocks", "服务器结束它们时的说法；没有块的记录"),
     WHY_FORWARD_PASSES(
-            Use.REASON,
-            "a record of every forward pass; none of which requests were in it",
-            "每次前向计算的记录；其中没有说明包含哪些请求"),
+            Use.REASON, "a record of every forward pass; none of which requests were in it", "每次前向计算的记录；其中没有说明包含哪些请求"),
     WHY_STAGES_MATCHED(Use.REASON, "every stage of the rule matched a recorded milestone", "规则的每个阶段都匹配到一个已记录的里程碑"),
     WHY_NOT_SLOW(
             Use.REASON,

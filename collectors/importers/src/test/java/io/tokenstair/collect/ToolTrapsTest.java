@@ -116,11 +116,13 @@ class ToolTrapsTest {
 
     @Test
     void aRunningCountPlacesTokensWhoseTextIsHeldBack() throws Exception {
-        assertThat(counts(stream(
-                        "{\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}",
-                        "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}],\"usage\":{\"completion_tokens\":1}}",
-                        "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\"}}],\"usage\":{\"completion_tokens\":2}}",
-                        "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"bc\"}}],\"usage\":{\"completion_tokens\":5}}")))
+        assertThat(
+                        counts(
+                                stream(
+                                        "{\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}",
+                                        "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}],\"usage\":{\"completion_tokens\":1}}",
+                                        "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\"}}],\"usage\":{\"completion_tokens\":2}}",
+                                        "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"bc\"}}],\"usage\":{\"completion_tokens\":5}}")))
                 .containsExactly(0, 1, 1, 3);
     }
 
@@ -170,8 +172,8 @@ class ToolTrapsTest {
 
     @Test
     void aRefusalIsStampedWhenItCameAndItsLatencyIsTheWaitForASlot() throws Exception {
-        Imported imported = real(
-                listener -> new SseCaptureImport(LIMITS, listener), "llamacpp/main_sse_capture.jsonl.gz");
+        Imported imported =
+                real(listener -> new SseCaptureImport(LIMITS, listener), "llamacpp/main_sse_capture.jsonl.gz");
         RequestCompleted refused = of(imported, RequestCompleted.class).stream()
                 .filter(completed -> completed.requestId().equals("r6"))
                 .findFirst()
@@ -255,10 +257,12 @@ class ToolTrapsTest {
                 "kv.jsonl",
                 String.format(message, 1),
                 String.format(message, 4));
-        assertThat(of(imported, io.tokenstair.event.CollectorGap.class)).singleElement().satisfies(gap -> {
-            assertThat(gap.firstMissingSequence()).isEqualTo(2);
-            assertThat(gap.lastMissingSequence()).isEqualTo(3);
-        });
+        assertThat(of(imported, io.tokenstair.event.CollectorGap.class))
+                .singleElement()
+                .satisfies(gap -> {
+                    assertThat(gap.firstMissingSequence()).isEqualTo(2);
+                    assertThat(gap.lastMissingSequence()).isEqualTo(3);
+                });
     }
 
     // ---- Dynamo
@@ -267,7 +271,8 @@ class ToolTrapsTest {
         return "{\"event\":{\"schema\":\"dynamo.fpm.trace.v1\",\"observed_at_unix_ms\":" + (1795966208931L + counter)
                 + ",\"fpm\":{\"worker_id\":\"7\",\"dp_rank\":0,\"counter_id\":" + counter + ",\"wall_time\":" + wall
                 + ",\"scheduled_requests\":{\"num_decode_requests\":" + decodes
-                + ",\"sum_decode_kv_tokens\":" + 100 * decodes + "},\"queued_requests\":{\"num_decode_requests\":" + preempted
+                + ",\"sum_decode_kv_tokens\":" + 100 * decodes + "},\"queued_requests\":{\"num_decode_requests\":"
+                + preempted
                 + ",\"sum_decode_kv_tokens\":" + 49 * preempted + "}}}}";
     }
 
@@ -280,11 +285,13 @@ class ToolTrapsTest {
                 pass(1, "0.0", 0, 0),
                 pass(2, "0.03", 4, 1),
                 pass(5, "0.03", 4, 0));
-        assertThat(of(imported, StepCompleted.class)).extracting(StepCompleted::stepId).containsExactly(2L, 5L);
+        assertThat(of(imported, StepCompleted.class))
+                .extracting(StepCompleted::stepId)
+                .containsExactly(2L, 5L);
         assertThat(samples(imported, "dynamo:num_paused_requests")).containsExactly(0.0, 1.0, 0.0);
-        assertThat(of(imported, io.tokenstair.event.CollectorGap.class)).singleElement().satisfies(gap -> assertThat(
-                        gap.firstMissingSequence())
-                .isEqualTo(3));
+        assertThat(of(imported, io.tokenstair.event.CollectorGap.class))
+                .singleElement()
+                .satisfies(gap -> assertThat(gap.firstMissingSequence()).isEqualTo(3));
         // Who was preempted is not in the record.
         assertThat(of(imported, RequestPreempted.class)).isEmpty();
     }
@@ -404,7 +411,10 @@ class ToolTrapsTest {
     @Test
     void tablesOfAiperfAreRefusedWithWhatToNameInstead() throws Exception {
         assertThatThrownBy(() -> Imported.file(
-                        listener -> new AiperfImport(LIMITS, listener), folder, "profile_export_aiperf.csv", "Metric,avg"))
+                        listener -> new AiperfImport(LIMITS, listener),
+                        folder,
+                        "profile_export_aiperf.csv",
+                        "Metric,avg"))
                 .hasStackTraceContaining("; name profile_export.jsonl");
     }
 
@@ -420,8 +430,9 @@ class ToolTrapsTest {
 
     @Test
     void oneMeanGapIsNotAGapOfAToken() throws Exception {
-        Imported imported = report("{\"request_id\":\"g\",\"request_start_time\":1795966440.25,\"request_end_time\":"
-                + "1795966441.75,\"time_to_first_token_ms\":35.5,\"inter_token_latency_ms\":29.3,\"output_tokens\":50}");
+        Imported imported = report(
+                "{\"request_id\":\"g\",\"request_start_time\":1795966440.25,\"request_end_time\":"
+                        + "1795966441.75,\"time_to_first_token_ms\":35.5,\"inter_token_latency_ms\":29.3,\"output_tokens\":50}");
         assertThat(chunks(imported)).isEmpty();
         RequestCompleted completed = of(imported, RequestCompleted.class).get(0);
         assertThat(completed.meanGapNanos()).isEqualTo(29_300_000L);
@@ -445,7 +456,8 @@ class ToolTrapsTest {
 
     private static String iteration(int number, String requests) {
         return "{\"timestamp\":\"11-29-2026 13:00:00.0" + (10 + number) + "000\",\"iter\":" + number
-                + ",\"iterLatencyMS\":1.0,\"kvCacheStats\":{\"tokensPerBlock\":32},\"requestStats\":[" + requests + "]}";
+                + ",\"iterLatencyMS\":1.0,\"kvCacheStats\":{\"tokensPerBlock\":32},\"requestStats\":[" + requests
+                + "]}";
     }
 
     @Test
@@ -454,22 +466,30 @@ class ToolTrapsTest {
                 listener -> new IterationsImport(null, LIMITS, listener),
                 folder,
                 "i.json",
-                "[" + iteration(1, "{\"id\":7,\"stage\":\"CONTEXT_IN_PROGRESS\",\"contextPrefillPosition\":64,"
-                        + "\"numGeneratedTokens\":1,\"scheduled\":true,\"paused\":false,\"reusedBlocksPerRequest\":1}"),
+                "["
+                        + iteration(
+                                1,
+                                "{\"id\":7,\"stage\":\"CONTEXT_IN_PROGRESS\",\"contextPrefillPosition\":64,"
+                                        + "\"numGeneratedTokens\":1,\"scheduled\":true,\"paused\":false,\"reusedBlocksPerRequest\":1}"),
                 ",",
-                iteration(2, "{\"id\":7,\"stage\":\"GENERATION_IN_PROGRESS\",\"contextPrefillPosition\":64,"
-                        + "\"numGeneratedTokens\":1,\"scheduled\":false,\"paused\":true}"),
+                iteration(
+                        2,
+                        "{\"id\":7,\"stage\":\"GENERATION_IN_PROGRESS\",\"contextPrefillPosition\":64,"
+                                + "\"numGeneratedTokens\":1,\"scheduled\":false,\"paused\":true}"),
                 ",",
-                iteration(4, "{\"id\":7,\"stage\":\"GENERATION_COMPLETE\",\"contextPrefillPosition\":64,"
-                                + "\"numGeneratedTokens\":2,\"scheduled\":true,\"paused\":false}")
+                iteration(
+                                4,
+                                "{\"id\":7,\"stage\":\"GENERATION_COMPLETE\",\"contextPrefillPosition\":64,"
+                                        + "\"numGeneratedTokens\":2,\"scheduled\":true,\"paused\":false}")
                         + "]");
         List<StepCompleted> steps = of(imported, StepCompleted.class);
         assertThat(steps).extracting(step -> step.rows().count()).containsExactly(1, 0, 1);
         assertThat(of(imported, RequestPreempted.class)).hasSize(1);
-        assertThat(of(imported, io.tokenstair.event.CollectorGap.class)).singleElement().satisfies(gap -> assertThat(
-                        gap.firstMissingSequence())
-                .isEqualTo(3));
-        assertThat(steps.get(2).updateEndNanos() - steps.get(0).updateEndNanos()).isEqualTo(3_000_000L);
+        assertThat(of(imported, io.tokenstair.event.CollectorGap.class))
+                .singleElement()
+                .satisfies(gap -> assertThat(gap.firstMissingSequence()).isEqualTo(3));
+        assertThat(steps.get(2).updateEndNanos() - steps.get(0).updateEndNanos())
+                .isEqualTo(3_000_000L);
     }
 
     // ---- any of them

@@ -171,8 +171,7 @@ final class ObserverSide {
                 sequence.droppedChunks++;
                 continue;
             }
-            if (chunk.finish() != Finish.NONE
-                    && (sequence.endReason == null || sequence.endReason.equals("unknown"))) {
+            if (chunk.finish() != Finish.NONE && (sequence.endReason == null || sequence.endReason.equals("unknown"))) {
                 sequence.endReason = endReason(chunk.finish());
             }
             if (chunk.tokenCount() == 0 || chunk.firstTokenIndex() == null) {

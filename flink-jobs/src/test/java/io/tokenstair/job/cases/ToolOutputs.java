@@ -42,7 +42,8 @@ final class ToolOutputs {
 
     /** The right values of a folder, computed from its raw files by others. */
     static JsonNode expected(String name) throws IOException {
-        return new ObjectMapper().readTree(REAL.resolve(name).resolve("expected.json").toFile());
+        return new ObjectMapper()
+                .readTree(REAL.resolve(name).resolve("expected.json").toFile());
     }
 
     static String file(String name) {

@@ -51,8 +51,8 @@ class ToolOutputsIT {
         CaseResults results = outputs.replayed();
 
         streams(right, results);
-        assertThat(results.findings()).allMatch(finding -> List.of("UNRESOLVED_STALL", "CLIENT_ABORT")
-                .contains(finding.cause()));
+        assertThat(results.findings())
+                .allMatch(finding -> List.of("UNRESOLVED_STALL", "CLIENT_ABORT").contains(finding.cause()));
     }
 
     private static void streams(JsonNode right, CaseResults results) {
@@ -77,17 +77,19 @@ class ToolOutputsIT {
         TokenAnalysis slowest = slowest(results, null);
         JsonNode most = right.get("max_gap");
         assertThat(slowest.requestId()).isEqualTo(most.get("request").asText());
-        assertThat(slowest.tokenIndex()).isEqualTo(most.get("before_token_index_0based").asInt());
+        assertThat(slowest.tokenIndex())
+                .isEqualTo(most.get("before_token_index_0based").asInt());
     }
 
     private static void stream(JsonNode right, RequestAnalysis request, CaseResults results) {
         String id = request.requestId();
         String outcome = right.get("outcome").asText();
-        String endReason = outcome.startsWith("ok:")
-                ? "length"
-                : outcome.equals("client_abort") ? "aborted-by-client" : "error";
+        String endReason =
+                outcome.startsWith("ok:") ? "length" : outcome.equals("client_abort") ? "aborted-by-client" : "error";
         assertThat(request.endReason()).as(id).isEqualTo(endReason);
-        assertThat(request.tokenCount()).as(id).isEqualTo(right.path("token_chunks").asLong());
+        assertThat(request.tokenCount())
+                .as(id)
+                .isEqualTo(right.path("token_chunks").asLong());
         same(request.usageTokens(), right.get("output_tokens"), id);
         if (right.has("ttft_ms")) {
             assertThat(Objects.requireNonNull(request.ttftNanos()) / 1e6)
@@ -153,8 +155,9 @@ class ToolOutputsIT {
                 // Each of the three ended with an error of its own.
                 assertThat(remark(outputs, "context-full")).contains("was full 1 time: 3 requests ended with it");
             }
-            assertThat(results.requests()).allSatisfy(request -> assertThat(request.aliases())
-                    .anyMatch(alias -> alias.startsWith(part + "_server.log#task-")));
+            assertThat(results.requests())
+                    .allSatisfy(request -> assertThat(request.aliases())
+                            .anyMatch(alias -> alias.startsWith(part + "_server.log#task-")));
         }
     }
 
@@ -188,8 +191,9 @@ class ToolOutputsIT {
         assertThat(request(results, "a6").endReason()).isEqualTo("aborted-by-client");
         assertThat(request(results, "a6").usageTokens()).isEqualTo(20);
         // A wait for admission that the trace books as prefill is no prefill here.
-        assertThat(results.findings()).noneMatch(finding -> List.of("PREFILL_INTERFERENCE", "PREFIX_HIT_COLLAPSE")
-                .contains(finding.cause()));
+        assertThat(results.findings())
+                .noneMatch(finding ->
+                        List.of("PREFILL_INTERFERENCE", "PREFIX_HIT_COLLAPSE").contains(finding.cause()));
         passes(right.get("fpm_trace"), outputs.steps());
         assertThat(remark(outputs, "forward-passes"))
                 .startsWith("214 forward passes took 32.")
@@ -274,8 +278,10 @@ class ToolOutputsIT {
         List<StepAnalysis> working = outputs.steps().stream()
                 .filter(step -> step.stepId() == delay.get("counter_id").asLong())
                 .toList();
-        assertThat(working).singleElement().satisfies(step -> assertThat(step.idleNanos() / 1e6)
-                .isCloseTo(delay.get("ms").asDouble(), within(0.1)));
+        assertThat(working)
+                .singleElement()
+                .satisfies(step -> assertThat(step.idleNanos() / 1e6)
+                        .isCloseTo(delay.get("ms").asDouble(), within(0.1)));
         assertThat(late.idleNanos()).isPositive();
     }
 
@@ -283,8 +289,8 @@ class ToolOutputsIT {
     @CsvSource({"mocker", "llamacpp"})
     void gapsBetweenChunksOfAiperfAndTheFirstTokenWithoutTheConnecting(String part) throws Exception {
         JsonNode right = expected("aiperf").get(part);
-        ToolOutputs outputs = new ToolOutputs(folder)
-                .imported("aiperf", file("aiperf/" + part + "_profile_export.jsonl.gz"));
+        ToolOutputs outputs =
+                new ToolOutputs(folder).imported("aiperf", file("aiperf/" + part + "_profile_export.jsonl.gz"));
         CaseResults results = outputs.replayed();
 
         assertThat(results.requests()).hasSize(right.get("records").asInt());
@@ -310,7 +316,8 @@ class ToolOutputsIT {
         JsonNode most = right.get("max_gap");
         assertThat(request(results, slowest.requestId()).aliases())
                 .contains("session-" + most.get("session_num").asInt());
-        assertThat(slowest.tokenIndex()).isEqualTo(most.get("before_chunk_index_0based").asInt());
+        assertThat(slowest.tokenIndex())
+                .isEqualTo(most.get("before_chunk_index_0based").asInt());
         if (part.equals("llamacpp")) {
             assertThat(outputs.said()).contains("8 answers have another length by the client's tokenizer");
         } else {
@@ -331,7 +338,9 @@ class ToolOutputsIT {
                 .imported("dynamo-trace", file("aiperf/mocker_dynamo_request_trace.jsonl.gz"));
         CaseResults results = outputs.replayed();
 
-        assertThat(results.requests()).hasSize(12).allMatch(request -> request.engines().size() == 1);
+        assertThat(results.requests())
+                .hasSize(12)
+                .allMatch(request -> request.engines().size() == 1);
         same(right.get("itl_from_inter_chunk_latency_ms"), gaps(results, null));
     }
 
@@ -385,7 +394,9 @@ class ToolOutputsIT {
                 .imported("dynamo-fpm", file("guidellm/dynamo_fpm.jsonl.gz"));
         CaseResults results = outputs.replayed();
 
-        assertThat(results.requests()).hasSize(12).allMatch(request -> request.engines().size() == 1);
+        assertThat(results.requests())
+                .hasSize(12)
+                .allMatch(request -> request.engines().size() == 1);
         passes(right.get("server_side_fpm"), outputs.steps());
         results.never("PREEMPTION", "KV_PRESSURE");
     }

@@ -151,8 +151,9 @@ public final class AiperfImport extends FileImport {
                         + " ms; AIPerf counts that into its time to first token, here it is left out");
             }
             if (otherTokenizer > 0) {
-                notes.add(name + ": " + otherTokenizer + " answers have another length by the client's tokenizer than by"
-                        + " the engine; the engine's counts");
+                notes.add(
+                        name + ": " + otherTokenizer + " answers have another length by the client's tokenizer than by"
+                                + " the engine; the engine's counts");
             }
             if (perChunk > 0) {
                 notes.add(name + ": " + perChunk + " answers have other numbers of tokens than of chunks, or say none:"
@@ -467,7 +468,9 @@ public final class AiperfImport extends FileImport {
                         new RequestCompleted(
                                 OBSERVER,
                                 id,
-                                left ? "client-closed" : refused ? "http-error" : failure != null ? "failed" : "complete",
+                                left
+                                        ? "client-closed"
+                                        : refused ? "http-error" : failure != null ? "failed" : "complete",
                                 status,
                                 failure == null ? null : failure.type(),
                                 (long) answer.events(),

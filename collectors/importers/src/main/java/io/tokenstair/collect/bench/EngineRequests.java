@@ -1,7 +1,7 @@
 package io.tokenstair.collect.bench;
 
-import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.Fields;
+import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.event.MetricSampled;

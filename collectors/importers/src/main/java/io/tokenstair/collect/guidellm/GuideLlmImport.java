@@ -126,8 +126,10 @@ public final class GuideLlmImport extends FileImport {
                     String status = parser.currentName();
                     boolean list = token(parser) == JsonToken.START_ARRAY;
                     // "total" holds the others once more where it is not null.
-                    if (!list || !(status.equals("successful") || status.equals("errored")
-                            || status.equals("incomplete"))) {
+                    if (!list
+                            || !(status.equals("successful")
+                                    || status.equals("errored")
+                                    || status.equals("incomplete"))) {
                         skip(parser);
                         continue;
                     }

@@ -95,7 +95,8 @@ public final class KvEventsImport extends FileImport {
                 }
                 Publisher publisher = ledger.getKey();
                 reader.lost(
-                        firstSource + (publisher.topic().isEmpty() ? "" : " " + publisher.topic())
+                        firstSource
+                                + (publisher.topic().isEmpty() ? "" : " " + publisher.topic())
                                 + (publisher.rank() == 0 ? "" : " rank " + publisher.rank()),
                         run.first(),
                         run.last(),

@@ -57,8 +57,8 @@ public final class LlamaCppLogImport extends FileImport {
             Pattern.compile(" *draft acceptance.*\\( *(\\d{1,12}) accepted */ *(\\d{1,12}) generated\\).*");
     private static final Pattern RELEASED =
             Pattern.compile("stop processing: n_tokens = (\\d{1,12}), truncated = ([01]).*");
-    private static final Pattern SHIFTED =
-            Pattern.compile("slot context shift, n_keep = (\\d{1,12}), n_left = (\\d{1,12}), n_discard = (\\d{1,12}).*");
+    private static final Pattern SHIFTED = Pattern.compile(
+            "slot context shift, n_keep = (\\d{1,12}), n_left = (\\d{1,12}), n_discard = (\\d{1,12}).*");
     private static final Pattern FAILED = Pattern.compile("task id = (\\d{1,18}), error: (.*)");
     private static final Pattern TOO_LONG =
             Pattern.compile("request \\((\\d{1,12}) tokens\\) exceeds the available context size.*");

@@ -122,8 +122,7 @@ public final class HostClock {
                 lastNanos,
                 lastNanos,
                 lastWallMillis,
-                new ClockSampled(
-                        MONOTONIC, WALL, lastNanos, lastNanos + median, lastNanos, BOUND_NANOS, engineId));
+                new ClockSampled(MONOTONIC, WALL, lastNanos, lastNanos + median, lastNanos, BOUND_NANOS, engineId));
     }
 
     /** Monotonic stamp of the last line. */

@@ -224,8 +224,7 @@ public final class SseCaptureImport extends FileImport {
             }
             int before = request.answer.size();
             if (openChunks + chunk.parts().size() > MAX_OPEN_CHUNKS
-                    || !request.answer.accept(
-                            chunk, event.getBytes(StandardCharsets.UTF_8).length, nanos)) {
+                    || !request.answer.accept(chunk, event.getBytes(StandardCharsets.UTF_8).length, nanos)) {
                 throw new RejectedRecordException("too many chunks of answers that have not ended");
             }
             openChunks += request.answer.size() - before;

@@ -80,8 +80,7 @@ public record StreamChunk(
      * @param promptTokens prompt length of a refused request; absent where it is not stated
      * @param contextFull whether it says that the context is full
      */
-    public record Failure(
-            @Nullable String type, @Nullable Integer promptTokens, boolean contextFull) {}
+    public record Failure(@Nullable String type, @Nullable Integer promptTokens, boolean contextFull) {}
 
     /** Reads the data of an event, without its {@code data:}. */
     public static StreamChunk parse(String data) throws RejectedRecordException {

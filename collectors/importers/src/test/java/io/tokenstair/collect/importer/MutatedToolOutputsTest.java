@@ -278,8 +278,7 @@ class MutatedToolOutputsTest {
             for (int i = 0; i < 12; i++) {
                 writer.append(EventCodec.encode(new LoggedEvent(
                         new EventHeader("c", 1, i, "clock", 5L + i, 1_790_000_000_000L),
-                        new RequestReceived(
-                                "client", "r" + i, null, null, "m", "/v1", null, 7L, 8L, 1, false))));
+                        new RequestReceived("client", "r" + i, null, null, "m", "/v1", null, 7L, 8L, 1, false))));
             }
         }
         Path segment;
