@@ -11,6 +11,7 @@ import io.tokenstair.job.step.EngineRecord;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -65,19 +66,19 @@ final class ArchiveCommand implements Callable<Integer> {
             throw new IllegalArgumentException("Cannot tell what to archive: give --from or --from-archive");
         }
         JobOptions.requireFolderOrNew(archive);
-        if (fromArchive != null) {
-            ArchiveLayout.requireArchive(fromArchive);
-            if (Files.isDirectory(archive) && Files.isSameFile(fromArchive, archive)) {
+        StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.BATCH, 1);
+        DataStream<RawRecord> records;
+        if (from != null) {
+            JobOptions.requireLog(from);
+            records =
+                    JobOptions.source(environment, FolderLogSource.bounded(from), WatermarkStrategy.noWatermarks());
+        } else {
+            Path other = ArchiveLayout.requireArchive(Objects.requireNonNull(fromArchive));
+            if (Files.isDirectory(archive) && Files.isSameFile(other, archive)) {
                 throw new IllegalArgumentException("Cannot add " + archive + " to itself: give another --archive");
             }
-        } else {
-            JobOptions.requireLog(from);
+            records = JobOptions.source(environment, ArchiveSource.of(other), WatermarkStrategy.noWatermarks());
         }
-        StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.BATCH, 1);
-        WatermarkStrategy<RawRecord> unordered = WatermarkStrategy.noWatermarks();
-        DataStream<RawRecord> records = fromArchive != null
-                ? JobOptions.source(environment, ArchiveSource.of(fromArchive), unordered)
-                : JobOptions.source(environment, FolderLogSource.bounded(from), unordered);
         SingleOutputStreamOperator<EngineRecord> routed =
                 records.process(new RouteRecords(true)).name("route-records").uid("route-records");
         routed.getSideOutput(RouteRecords.ARCHIVE)

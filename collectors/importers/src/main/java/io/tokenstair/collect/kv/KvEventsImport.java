@@ -140,7 +140,7 @@ public final class KvEventsImport extends FileImport {
         Long wallMillis = monotonic == null
                 ? epochNanos == null ? null : Long.valueOf(epochNanos / 1_000_000L)
                 : clock.wallMillis(monotonic, epochNanos);
-        Publisher publisher = publisher(topic, rank, sequence);
+        Publisher publisher = publisher(topic, rank);
         SequenceLedger ledger = ledgers.get(publisher);
         if (ledger == null) {
             if (ledgers.size() >= MAX_PUBLISHERS) {
@@ -175,7 +175,7 @@ public final class KvEventsImport extends FileImport {
     }
 
     /** Replays of publishers that leave the topic out belong to the one that was heard live. */
-    private Publisher publisher(String topic, int rank, long sequence) {
+    private Publisher publisher(String topic, int rank) {
         Publisher publisher = new Publisher(topic, rank);
         if (topic.isEmpty() && !ledgers.containsKey(publisher)) {
             Publisher only = null;

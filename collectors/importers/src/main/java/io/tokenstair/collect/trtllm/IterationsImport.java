@@ -111,7 +111,6 @@ public final class IterationsImport extends FileImport {
     /** A request as the iterations before left it. */
     private static final class Request {
         private final int handle;
-        private final String id;
         private int generated;
         private int prefilled;
         private int preemptions;
@@ -119,9 +118,8 @@ public final class IterationsImport extends FileImport {
         private boolean resumes;
         private boolean cachedTold;
 
-        Request(int handle, String id) {
+        Request(int handle) {
             this.handle = handle;
-            this.id = id;
         }
     }
 
@@ -316,7 +314,7 @@ public final class IterationsImport extends FileImport {
             Request request = requests.get(id);
             boolean first = request == null;
             if (request == null) {
-                request = new Request(handles++, id);
+                request = new Request(handles++);
                 requests.put(id, request);
                 announced.add(new HandleAnnounced(request.handle, id));
                 if ("QUEUED".equals(stage) || (generated != null && generated <= 1)) {
