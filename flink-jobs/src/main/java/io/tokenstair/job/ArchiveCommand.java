@@ -70,8 +70,7 @@ final class ArchiveCommand implements Callable<Integer> {
         DataStream<RawRecord> records;
         if (from != null) {
             JobOptions.requireLog(from);
-            records =
-                    JobOptions.source(environment, FolderLogSource.bounded(from), WatermarkStrategy.noWatermarks());
+            records = JobOptions.source(environment, FolderLogSource.bounded(from), WatermarkStrategy.noWatermarks());
         } else {
             Path other = ArchiveLayout.requireArchive(Objects.requireNonNull(fromArchive));
             if (Files.isDirectory(archive) && Files.isSameFile(other, archive)) {
