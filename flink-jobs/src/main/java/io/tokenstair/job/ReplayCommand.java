@@ -110,6 +110,9 @@ final class ReplayCommand implements Callable<Integer> {
         (fixedRules ? job.withFixedRules() : job).wire(records);
         environment.execute("tokenstair replay");
         if (!inPlace) {
+            if (ArchiveLayout.isWrittenByRun(archive)) {
+                ArchiveLayout.markWrittenByRun(out);
+            }
             for (String table : RawTables.all()) {
                 delete(ArchiveLayout.folder(out, table));
                 linkTable(ArchiveLayout.folder(archive, table), ArchiveLayout.folder(out, table));

@@ -1,5 +1,6 @@
 package io.tokenstair.job;
 
+import io.tokenstair.archive.ArchiveLayout;
 import io.tokenstair.job.source.CollectorWatermarks;
 import io.tokenstair.job.source.FolderLogSource;
 import io.tokenstair.job.source.KafkaLogSource;
@@ -109,6 +110,7 @@ final class RunCommand implements Callable<Integer> {
         PrintWriter err = spec.commandLine().getErr();
         err.println("reading " + from + (once ? " to its end" : ", until stopped") + " ...");
         err.flush();
+        ArchiveLayout.markWrittenByRun(archive);
         environment.execute("tokenstair run");
         return 0;
     }

@@ -29,8 +29,12 @@ class LauncherTest {
 
     private static final List<String> MODULES = List.of(
             "token-events",
+            "collectors/otlp",
             "collectors/importers",
+            "collectors/vllm",
             "collectors/gpu",
+            "collectors/gateway",
+            "collectors/collect",
             "collectors/engine-simulator",
             "cep-rules",
             "parquet-archive",
@@ -98,6 +102,8 @@ class LauncherTest {
         "rules list,        io.tokenstair.look.rule.RulesMain list",
         "explain,           io.tokenstair.look.LookMain explain",
         "view --port 1,     io.tokenstair.look.LookMain view --port 1",
+        "export otlp,       io.tokenstair.look.otlp.ExportMain otlp",
+        "collect --check,   io.tokenstair.collector.CollectMain --check",
         "doctor,            io.tokenstair.gpu.DoctorMain"
     })
     void aCommandGoesToItsMain(String command, String call) throws Exception {

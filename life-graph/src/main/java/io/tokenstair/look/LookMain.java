@@ -1,6 +1,5 @@
 package io.tokenstair.look;
 
-import io.tokenstair.look.otlp.ExportCommand;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.OutputStream;
@@ -8,7 +7,7 @@ import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The reading commands of the command line: findings, explain, view, export. */
+/** The reading commands of the command line: findings, explain, view. */
 @Command(
         name = "tokenstair",
         description = "Reads the results of an archive.",
@@ -50,14 +49,12 @@ public final class LookMain implements Runnable {
         CommandLine commandLine = new CommandLine(new LookMain())
                 .addSubcommand(new FindingsCommand(output))
                 .addSubcommand(new ExplainCommand(output))
-                .addSubcommand(new ViewCommand(output))
-                .addSubcommand(ExportCommand.line(output));
+                .addSubcommand(new ViewCommand(output));
         return CommandFailures.toldIn(commandLine, out, err).execute(arguments);
     }
 
     @Override
     public void run() {
-        throw new CommandLine.ParameterException(
-                spec.commandLine(), "Missing command: findings, explain, view or export");
+        throw new CommandLine.ParameterException(spec.commandLine(), "Missing command: findings, explain or view");
     }
 }

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class ArchiveLayout {
     private static final String TABLE_PREFIX = "table=";
     private static final String SUFFIX = ".parquet";
+    private static final String WRITTEN_BY_RUN = "_written-by-run";
     private static final DateTimeFormatter DATE_HOUR = DateTimeFormatter.ofPattern(
                     "'date='uuuu-MM-dd'/hour='HH", Locale.ROOT)
             .withZone(ZoneOffset.UTC);
@@ -95,6 +96,30 @@ public final class ArchiveLayout {
                     .toList();
         } catch (IOException | UncheckedIOException e) {
             throw new ArchiveException("Cannot list folder " + archive + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * True when a running job wrote the raw tables. It knew of each event only what had come before, and a replay must say the same:
+     * names that are known later join nothing.
+     */
+    public static boolean isWrittenByRun(Path archive) {
+        return Files.exists(archive.resolve(WRITTEN_BY_RUN));
+    }
+
+    /**
+     * Notes in the archive, and in a copy of its raw tables, that a running job wrote it.
+     *
+     * @throws ArchiveException when it cannot be written
+     */
+    public static void markWrittenByRun(Path archive) {
+        try {
+            Files.createDirectories(archive);
+            Files.writeString(
+                    archive.resolve(WRITTEN_BY_RUN),
+                    "The raw tables were written by a running job; a replay joins no names that it did not join.\n");
+        } catch (IOException e) {
+            throw new ArchiveException("Cannot write into the archive " + archive + ": " + e.getMessage(), e);
         }
     }
 

@@ -308,10 +308,11 @@ public final class EventFixtures {
             }
             return new ChunkDelivered(text(random), text(random), chunks);
         }
+        int blocks = random.nextInt(40);
         return build(full(kind).getClass(), new Values() {
             @Override
             public @Nullable Object of(RecordComponent component) {
-                return isNullable(component) && random.nextInt(3) == 0 ? null : random(component, random);
+                return isNullable(component) && random.nextInt(3) == 0 ? null : random(component, random, blocks);
             }
         });
     }
@@ -328,7 +329,8 @@ public final class EventFixtures {
                 random.nextBoolean() ? random.nextLong() : null);
     }
 
-    private static Object random(RecordComponent component, Random random) {
+    /** Columns of blocks are all of one length, or empty where nothing is known of any. */
+    private static Object random(RecordComponent component, Random random, int blocks) {
         Class<?> type = component.getType();
         if (type == String.class) {
             return text(random);
@@ -343,7 +345,10 @@ public final class EventFixtures {
         } else if (type == SequenceRows.class) {
             return rows(random);
         } else if (component.getName().equals("blockHashes")) {
-            return random.longs(random.nextInt(40)).boxed().toList();
+            return random.longs(blocks).boxed().toList();
+        } else if (component.getName().equals("reuseCount")
+                || component.getName().equals("idleNanos")) {
+            return random.longs(random.nextBoolean() ? blocks : 0).boxed().toList();
         } else if (component.getName().equals("attributes")) {
             return List.of(text(random), text(random));
         } else if (component.getName().equals("announcements")) {

@@ -74,10 +74,11 @@ public final class JoinedNames implements Serializable {
         return owner == null ? input : input.renamed(owner.requestId(), owner.coarseEpochMillis());
     }
 
-    /** The names that the raw tables of an archive join. */
+    /** The names that the raw tables of an archive join; none where a running job wrote them, which could not know names to come. */
     public static JoinedNames of(Path archive) throws IOException {
         Gathered gathered = new Gathered();
-        if (ArchiveLayout.files(archive, EventKind.ID_ALIASED.wireName()).isEmpty()) {
+        if (ArchiveLayout.isWrittenByRun(archive)
+                || ArchiveLayout.files(archive, EventKind.ID_ALIASED.wireName()).isEmpty()) {
             return none();
         }
         read(archive, EventKind.REQUEST_RECEIVED, gathered);

@@ -63,12 +63,15 @@ class FolderLogSourceIT {
     }
 
     @Test
-    void aBoundedReadEndsAtTheLastValidFrame() throws Exception {
+    void aBoundedReadTellsOfATornEndByOneRecordWithoutBytes() throws Exception {
         Records.writePartition(folder, 0, 100);
         Path segment = folder.resolve("partition-0000/segment-0000000000.log");
         byte[] bytes = Files.readAllBytes(segment);
         Files.write(segment, java.util.Arrays.copyOf(bytes, bytes.length - 3));
-        assertThat(read(environment(1), FolderLogSource.bounded(folder))).hasSize(99);
+        List<String> read = read(environment(1), FolderLogSource.bounded(folder));
+        assertThat(read).hasSize(100);
+        assertThat(read.subList(0, 99)).containsExactlyInAnyOrderElementsOf(Records.expected(1, 99));
+        assertThat(read.get(99)).isEqualTo("/0");
     }
 
     @Test

@@ -25,6 +25,7 @@ import io.tokenstair.look.CommandRun;
 import io.tokenstair.look.SampleArchive;
 import io.tokenstair.look.archive.RequestArrival;
 import io.tokenstair.look.archive.ResultTableFixture;
+import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -74,9 +75,12 @@ class OtlpExportTest {
     }
 
     private CommandRun run(String... more) {
-        List<String> arguments = new ArrayList<>(List.of("export", "otlp", "--archive", archive.toString()));
+        List<String> arguments = new ArrayList<>(List.of("otlp", "--archive", archive.toString()));
         arguments.addAll(List.of(more));
-        return CommandRun.of(arguments.toArray(String[]::new));
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        int exitCode = ExportMain.run(arguments.toArray(String[]::new), out, err, Map.of("LANG", "C.UTF-8"));
+        return new CommandRun(exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }
 
     private static List<Span> spans(List<ExportTraceServiceRequest> requests) {

@@ -157,12 +157,19 @@ class EventCodecTest {
     @Test
     void aRecordWithoutAKindSaysSo() {
         assertThatExceptionOfType(WireException.class)
-                .isThrownBy(() -> EventCodec.decode(new byte[0]))
+                .isThrownBy(() -> EventCodec.decode(record().build()))
                 .withMessage("a log record without a kind");
         assertThatExceptionOfType(WireException.class)
                 .isThrownBy(() ->
                         EventCodec.decode(record().setUnknownFields(unknown(60)).build()))
                 .withMessage("a log record without a kind");
+    }
+
+    @Test
+    void aRecordWithoutBytesIsDamageOrWasSentEmpty() {
+        assertThatExceptionOfType(WireException.class)
+                .isThrownBy(() -> EventCodec.decode(new byte[0]))
+                .withMessage("no bytes: the log is damaged here, or an empty record was sent");
     }
 
     @Test
