@@ -2,11 +2,12 @@ package io.tokenstair.collect.prometheus;
 
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.LineSource;
-import io.tokenstair.collect.input.PrometheusLine;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.input.StampPair;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.event.MetricSampled;
+import io.tokenstair.foreign.ForeignFormatException;
+import io.tokenstair.foreign.PrometheusLine;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -59,6 +60,8 @@ public final class Scrape {
                     reader.accepted(wallMillis);
                 } catch (RejectedRecordException e) {
                     reader.rejected(reader.sourceName(file), lines.lineNumber(), e.reason(), null);
+                } catch (ForeignFormatException e) {
+                    reader.rejected(reader.sourceName(file), lines.lineNumber(), e.getMessage(), null);
                 }
             }
             reader.rejectDefect(lines);
