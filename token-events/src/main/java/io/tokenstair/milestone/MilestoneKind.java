@@ -18,7 +18,10 @@ public enum MilestoneKind {
     HOST_PAUSED,
     /** The sequence ended, after its request had another milestone. */
     FINISHED,
-    /** A sequence's tokens became slow for a cause: within tokens at most 64 apart it lost as much as four usual tokens take. */
+    /**
+     * A sequence's tokens became slow for a cause other than CONTEXT_GROWTH, which {@link #DETECTED} tells: within tokens at most 64
+     * apart it lost as much as four usual tokens take.
+     */
     SLOWED,
     /** The same of the way of its tokens to the client. */
     DELIVERY_SLOWED,

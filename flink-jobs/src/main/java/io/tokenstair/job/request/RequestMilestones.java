@@ -134,7 +134,10 @@ final class RequestMilestones {
         }
     }
 
-    /** Says that a token is slow, where its spell has cost enough with it. */
+    /**
+     * Says that a token is slow, where its spell has cost enough with it. A context that grows makes every request slower, healthy ones
+     * too, and by little with each token: that is said by a detector, of the request as a whole.
+     */
     void slowed(
             LifetimeState lifetime,
             SequenceLife sequence,
@@ -142,7 +145,10 @@ final class RequestMilestones {
             SlowToken slow,
             SlowGroup group,
             long coarseMillis) {
-        if (token.tokenIndex == 0 || group.spellTold || !isLarge(group.spellLostNanos, token.referenceNanos)) {
+        if (token.tokenIndex == 0
+                || group.spellTold
+                || slow.cause.equals(Cause.CONTEXT_GROWTH.name())
+                || !isLarge(group.spellLostNanos, token.referenceNanos)) {
             return;
         }
         group.spellTold = true;
