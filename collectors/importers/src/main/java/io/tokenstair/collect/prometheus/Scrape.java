@@ -61,7 +61,7 @@ public final class Scrape {
                 } catch (RejectedRecordException e) {
                     reader.rejected(reader.sourceName(file), lines.lineNumber(), e.reason(), null);
                 } catch (ForeignFormatException e) {
-                    reader.rejected(reader.sourceName(file), lines.lineNumber(), e.getMessage(), null);
+                    reader.rejected(reader.sourceName(file), lines.lineNumber(), e.reason(), null);
                 }
             }
             reader.rejectDefect(lines);
