@@ -7,6 +7,7 @@ import io.tokenstair.job.source.KafkaLogSource;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.source.RawRecordTypeInfo;
 import io.tokenstair.log.FolderLogReader;
+import io.tokenstair.log.KafkaAddress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -14,8 +15,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Properties;
 import java.util.concurrent.Callable;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.connector.source.Source;
@@ -36,7 +35,6 @@ import picocli.CommandLine.Spec;
                 "Runs the streaming job on this machine: reads a log, writes raw and result tables, until stopped.",
         footer = {"", "Example:", "  tokenstair run --from kafka://localhost:9092/tokenstair --archive A"})
 final class RunCommand implements Callable<Integer> {
-    private static final Pattern KAFKA_ADDRESS = Pattern.compile("kafka://([^\\s/]+:\\d{1,5})/([\\w.-]{1,249})");
     private static final Duration CHECKPOINT_INTERVAL = Duration.ofSeconds(10);
 
     @Option(
@@ -148,14 +146,12 @@ final class RunCommand implements Callable<Integer> {
             }
             return once ? FolderLogSource.bounded(folder) : FolderLogSource.unbounded(folder);
         }
-        Matcher address = KAFKA_ADDRESS.matcher(from);
-        if (!address.matches()) {
+        KafkaAddress address = KafkaAddress.of(from);
+        if (address == null) {
             throw new IllegalArgumentException("Cannot read the address " + from + ": give kafka://host:port/topic");
         }
-        String servers = address.group(1);
-        String topic = address.group(2);
         return once
-                ? KafkaLogSource.bounded(servers, topic, new Properties())
-                : KafkaLogSource.unbounded(servers, topic, new Properties());
+                ? KafkaLogSource.bounded(address.servers(), address.topic(), new Properties())
+                : KafkaLogSource.unbounded(address.servers(), address.topic(), new Properties());
     }
 }

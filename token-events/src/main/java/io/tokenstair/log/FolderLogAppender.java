@@ -5,14 +5,12 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  * says which partition it is; partitions of a {@link FolderLogWriter} are never continued.
  */
 public final class FolderLogAppender {
-    private static final Pattern PARTITION = Pattern.compile("partition-(\\d{1,9})");
     private static final String LOCK = "append.lock";
     private static final String UNFINISHED = "unfinished";
 
@@ -86,28 +83,13 @@ public final class FolderLogAppender {
         if (before != null && Files.isDirectory(before)) {
             return before;
         }
-        int index = 0;
-        for (Path partition : FolderLogReader.partitions(log)) {
-            Matcher name = PARTITION.matcher(partition.getFileName().toString());
-            if (name.matches()) {
-                index = Math.max(index, Integer.parseInt(name.group(1)) + 1);
-            }
+        Path partition = FolderLogWriter.newPartition(log);
+        Integer index = FolderLogReader.partitionIndex(partition.getFileName().toString());
+        ByteBuffer named = ByteBuffer.allocate(Integer.BYTES).putInt(0, Objects.requireNonNull(index));
+        while (named.hasRemaining()) {
+            lock.write(named, named.position());
         }
-        while (true) {
-            Path partition = FolderLogWriter.partition(log, index);
-            try {
-                Files.createDirectory(partition);
-            } catch (FileAlreadyExistsException taken) {
-                // Another writer was faster: the next one is free, or the one after.
-                index++;
-                continue;
-            }
-            ByteBuffer named = ByteBuffer.allocate(Integer.BYTES).putInt(0, index);
-            while (named.hasRemaining()) {
-                lock.write(named, named.position());
-            }
-            lock.force(false);
-            return partition;
-        }
+        lock.force(false);
+        return partition;
     }
 }

@@ -11,8 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 public final class FolderLogReader implements Closeable {
     /** Longest record a reader takes. A longer length is damage. */
     public static final int MAX_RECORD_BYTES = 64 << 20;
+
+    private static final Pattern PARTITION = Pattern.compile("partition-(\\d{1,9})");
 
     /** Longest record that is recognized behind damage; a longer one there is lost with it. */
     private static final int MAX_FOUND_BYTES = 1 << 20;
@@ -95,6 +98,12 @@ public final class FolderLogReader implements Closeable {
                     .sorted()
                     .toList();
         }
+    }
+
+    /** The index in the name of a partition's folder; null where it is no such name. */
+    public static @Nullable Integer partitionIndex(String folderName) {
+        Matcher name = PARTITION.matcher(folderName);
+        return name.matches() ? Integer.valueOf(name.group(1)) : null;
     }
 
     private static List<Path> segments(Path partition) throws IOException {
@@ -216,9 +225,9 @@ public final class FolderLogReader implements Closeable {
                 return null;
             }
             byte[] record = in.readNBytes(length);
-            CRC32C crc = new CRC32C();
-            crc.update(record);
-            return record.length == length && (int) crc.getValue() == expected ? record : null;
+            return record.length == length && FolderLogWriter.checksum(ByteBuffer.wrap(record)) == expected
+                    ? record
+                    : null;
         } catch (EOFException e) {
             return null;
         }
@@ -257,9 +266,7 @@ public final class FolderLogReader implements Closeable {
                     continue;
                 }
                 checkedBytes += length;
-                CRC32C crc = new CRC32C();
-                crc.update(read(at + i + HEAD_BYTES, length));
-                if ((int) crc.getValue() == window.getInt(i + Integer.BYTES)) {
+                if (FolderLogWriter.checksum(read(at + i + HEAD_BYTES, length)) == window.getInt(i + Integer.BYTES)) {
                     frameOffset = at + i;
                     searchedTo = NONE;
                     return true;

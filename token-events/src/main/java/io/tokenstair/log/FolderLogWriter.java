@@ -4,6 +4,8 @@ import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -47,6 +49,23 @@ public final class FolderLogWriter implements Closeable {
         return log.resolve(String.format(Locale.ROOT, "partition-%04d", index));
     }
 
+    /** Makes the folder of a new partition, behind all others. */
+    static Path newPartition(Path log) throws IOException {
+        int index = 0;
+        for (Path taken : FolderLogReader.partitions(log)) {
+            Integer of = FolderLogReader.partitionIndex(taken.getFileName().toString());
+            index = of == null ? index : Math.max(index, of + 1);
+        }
+        while (true) {
+            try {
+                return Files.createDirectory(partition(log, index));
+            } catch (FileAlreadyExistsException taken) {
+                // Another writer was faster: the next one is free, or the one after.
+                index++;
+            }
+        }
+    }
+
     static Path segment(Path partition, long firstOrdinal) {
         return partition.resolve(String.format(Locale.ROOT, "segment-%010d.log", firstOrdinal));
     }
@@ -58,11 +77,15 @@ public final class FolderLogWriter implements Closeable {
         }
     }
 
-    static void frame(DataOutputStream out, byte[] record) throws IOException {
+    static int checksum(ByteBuffer record) {
         CRC32C crc = new CRC32C();
         crc.update(record);
+        return (int) crc.getValue();
+    }
+
+    static void frame(DataOutputStream out, byte[] record) throws IOException {
         out.writeInt(record.length);
-        out.writeInt((int) crc.getValue());
+        out.writeInt(checksum(ByteBuffer.wrap(record)));
         out.write(record);
     }
 

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -13,9 +12,6 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  * stands once there is room, so that a reader, who waits at such a frame, goes on as if nothing had been.
  */
 final class FolderPlace implements LogPlace {
-    private static final Pattern PARTITION = Pattern.compile("partition-(\\d{1,9})");
     private static final int BUFFER_BYTES = 256 << 10;
     private static final int FRAME_HEAD_BYTES = 8;
     private static final long LOOK_NANOS = 1_000_000_000L;
@@ -74,10 +69,10 @@ final class FolderPlace implements LogPlace {
         if (frames.capacity() < needed) {
             frames = ByteBuffer.allocate(needed);
         }
-        CRC32C crc = new CRC32C();
-        crc.update(bytes);
         int start = frames.position();
-        frames.putInt(bytes.length).putInt((int) crc.getValue()).put(bytes);
+        frames.putInt(bytes.length)
+                .putInt(FolderLogWriter.checksum(ByteBuffer.wrap(bytes)))
+                .put(bytes);
         framed.add(new Framed(record, start, frames.position()));
         return true;
     }
@@ -124,7 +119,8 @@ final class FolderPlace implements LogPlace {
         }
         if (channel == null) {
             if (partition == null) {
-                partition = newPartition();
+                Files.createDirectories(log);
+                partition = FolderLogWriter.newPartition(log);
                 ordinal = 0;
             }
             segment = FolderLogWriter.segment(partition, ordinal);
@@ -147,26 +143,6 @@ final class FolderPlace implements LogPlace {
     /** Where the frame begins in the buffer that was not written to its end. */
     private int frameStart() {
         return framed.isEmpty() ? writtenBytes : framed.element().startBytes();
-    }
-
-    private Path newPartition() throws IOException {
-        Files.createDirectories(log);
-        int index = 0;
-        for (Path taken : FolderLogReader.partitions(log)) {
-            Matcher name = PARTITION.matcher(taken.getFileName().toString());
-            if (name.matches()) {
-                index = Math.max(index, Integer.parseInt(name.group(1)) + 1);
-            }
-        }
-        while (true) {
-            Path candidate = FolderLogWriter.partition(log, index);
-            try {
-                return Files.createDirectory(candidate);
-            } catch (FileAlreadyExistsException taken) {
-                // Another collector was faster: the next one is free, or the one after.
-                index++;
-            }
-        }
     }
 
     private void closeChannel() throws IOException {

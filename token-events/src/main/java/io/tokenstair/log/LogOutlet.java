@@ -20,8 +20,6 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +31,6 @@ public final class LogOutlet implements Closeable {
     /** Name of the metric that says how many events of a collector were lost so far. */
     public static final String LOST_METRIC = "tokenstair_collector_lost_events_total";
 
-    private static final Pattern KAFKA_ADDRESS = Pattern.compile("kafka://([^\\s/]+:\\d{1,5})/([\\w.-]{1,249})");
     private static final int BATCH_RECORDS = 1_024;
     private static final int GAPS_AT_ONCE = 64;
     private static final long BEAT_NANOS = 1_000_000_000L;
@@ -131,12 +128,12 @@ public final class LogOutlet implements Closeable {
             Path folder = Path.of(address);
             return new LogOutlet(address, settings, outcome -> new FolderPlace(folder, outcome));
         }
-        Matcher kafka = KAFKA_ADDRESS.matcher(address);
-        if (!kafka.matches()) {
+        KafkaAddress kafka = KafkaAddress.of(address);
+        if (kafka == null) {
             throw new IllegalArgumentException(
                     "Cannot read the address " + address + ": give kafka://host:port/topic or a folder");
         }
-        return new LogOutlet(address, settings, outcome -> new KafkaPlace(kafka.group(1), kafka.group(2), outcome));
+        return new LogOutlet(address, settings, outcome -> new KafkaPlace(kafka.servers(), kafka.topic(), outcome));
     }
 
     /** The address it writes to. */

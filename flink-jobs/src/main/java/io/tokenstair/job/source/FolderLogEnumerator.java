@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.apache.flink.api.connector.source.SplitEnumerator;
 import org.apache.flink.api.connector.source.SplitEnumeratorContext;
 import org.apache.flink.api.connector.source.SplitsAssignment;
@@ -23,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * again and again, so that the partition of a collector that starts later is read too.
  */
 final class FolderLogEnumerator implements SplitEnumerator<FolderLogSplit, FolderLogProgress> {
-    private static final Pattern PARTITION = Pattern.compile("partition-(\\d{1,9})");
-
     private final SplitEnumeratorContext<FolderLogSplit> context;
     private final FolderLogSource source;
     private final TreeSet<String> known;
@@ -57,7 +53,7 @@ final class FolderLogEnumerator implements SplitEnumerator<FolderLogSplit, Folde
         List<String> partitions = new ArrayList<>();
         for (Path partition : FolderLogReader.partitions(log)) {
             String name = partition.getFileName().toString();
-            if (PARTITION.matcher(name).matches()) {
+            if (FolderLogReader.partitionIndex(name) != null) {
                 partitions.add(name);
             }
         }
@@ -101,11 +97,11 @@ final class FolderLogEnumerator implements SplitEnumerator<FolderLogSplit, Folde
     }
 
     private static int index(String partition) {
-        Matcher matcher = PARTITION.matcher(partition);
-        if (!matcher.matches()) {
+        Integer index = FolderLogReader.partitionIndex(partition);
+        if (index == null) {
             throw new IllegalArgumentException("Cannot number the partition " + partition);
         }
-        return Integer.parseInt(matcher.group(1));
+        return index;
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.log.FolderLogAppender;
 import io.tokenstair.log.FolderLogReader;
+import io.tokenstair.log.KafkaAddress;
 import io.tokenstair.look.archive.UnusableInputException;
 import io.tokenstair.look.text.Terminal;
 import java.io.IOException;
@@ -18,8 +19,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -30,8 +29,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Where revisions of rules are sent: the folder of an embedded log, or a Kafka topic. */
 final class RuleLog {
-    private static final Pattern KAFKA_ADDRESS = Pattern.compile("kafka://([^\\s/]+:\\d{1,5})/([\\w.-]{1,249})");
-    private static final Pattern PARTITION = Pattern.compile("partition-(\\d{1,9})");
     private static final int KAFKA_WAIT_MILLIS = 15_000;
 
     private RuleLog() {}
@@ -43,16 +40,16 @@ final class RuleLog {
      * @throws UnusableInputException where they cannot be appended
      */
     static void append(String address, List<LoggedEvent> events) {
-        if (!address.startsWith("kafka://")) {
+        if (isFolder(address)) {
             toFolder(Path.of(address), events);
             return;
         }
-        Matcher kafka = KAFKA_ADDRESS.matcher(address);
-        if (!kafka.matches()) {
+        KafkaAddress kafka = KafkaAddress.of(address);
+        if (kafka == null) {
             throw new UnusableInputException(
                     "Cannot read the address " + Terminal.safe(address) + ": give kafka://host:port/topic");
         }
-        toTopic(kafka.group(1), kafka.group(2), events);
+        toTopic(kafka.servers(), kafka.topic(), events);
     }
 
     /** True where it is no topic. */
@@ -112,7 +109,7 @@ final class RuleLog {
         if (Files.isDirectory(folder)) {
             try (Stream<Path> entries = Files.list(folder)) {
                 boolean other = entries.anyMatch(entry -> Files.isDirectory(entry)
-                        && !PARTITION.matcher(entry.getFileName().toString()).matches());
+                        && FolderLogReader.partitionIndex(entry.getFileName().toString()) == null);
                 if (other && FolderLogReader.partitions(folder).isEmpty()) {
                     throw new UnusableInputException("Cannot write to the log " + folder
                             + ": it holds something else; name the folder that holds partition-0000, or a new one");
