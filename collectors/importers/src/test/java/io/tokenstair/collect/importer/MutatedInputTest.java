@@ -12,9 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,35 +25,6 @@ import org.junit.jupiter.api.io.TempDir;
 class MutatedInputTest {
     private static final int FILES = 10_000;
 
-    private static final String[] PIECES = {
-        "NaN",
-        "Infinity",
-        "-1",
-        "1e309",
-        "1e-400",
-        "99999999999999999999",
-        "null",
-        "\"",
-        "{",
-        "}",
-        "[",
-        "]",
-        ",",
-        ":",
-        "\n",
-        "\\u0000",
-        "true",
-        "[[[[",
-        "{\"a\":",
-        "\ud83d\ude00",
-        "0",
-        "\"itls\":",
-        "-Infinity",
-        "\r\n",
-        "0x1p3",
-        "9223372036854775807"
-    };
-
     @TempDir
     Path folder;
 
@@ -64,50 +33,13 @@ class MutatedInputTest {
         FileImport importer(ImportListener listener) throws ImportException;
     }
 
-    private static byte[] mutated(byte[] original, SplittableRandom random) {
-        byte[] bytes = original.clone();
-        int changes = 1 + random.nextInt(4);
-        for (int i = 0; i < changes && bytes.length > 0; i++) {
-            int at = random.nextInt(bytes.length);
-            switch (random.nextInt(6)) {
-                case 0 -> bytes[at] = (byte) random.nextInt(256);
-                case 1 -> bytes = Arrays.copyOf(bytes, at);
-                case 2 ->
-                    bytes = joined(
-                            Arrays.copyOf(bytes, at),
-                            Arrays.copyOfRange(
-                                    bytes, Math.min(bytes.length, at + 1 + random.nextInt(40)), bytes.length));
-                case 3, 4 -> {
-                    byte[] piece = PIECES[random.nextInt(PIECES.length)].getBytes(StandardCharsets.UTF_8);
-                    int over = random.nextInt(2) * Math.min(piece.length, bytes.length - at);
-                    bytes = joined(
-                            joined(Arrays.copyOf(bytes, at), piece),
-                            Arrays.copyOfRange(bytes, at + over, bytes.length));
-                }
-                default -> {
-                    int to = at + random.nextInt(Math.min(60, bytes.length - at) + 1);
-                    bytes = joined(
-                            joined(Arrays.copyOf(bytes, to), Arrays.copyOfRange(bytes, at, to)),
-                            Arrays.copyOfRange(bytes, to, bytes.length));
-                }
-            }
-        }
-        return bytes;
-    }
-
-    private static byte[] joined(byte[] a, byte[] b) {
-        byte[] both = Arrays.copyOf(a, a.length + b.length);
-        System.arraycopy(b, 0, both, a.length, b.length);
-        return both;
-    }
-
     private void readsOrRefuses(Format format, long seed, String original) throws IOException, ImportException {
-        SplittableRandom random = new SplittableRandom(seed);
-        byte[] bytes = original.getBytes(StandardCharsets.UTF_8);
+        Mutations mutations =
+                new Mutations(seed, List.of(original.getBytes(StandardCharsets.UTF_8)), "\"itls\":", "[[[[");
         Path file = folder.resolve("input");
         DamagedFile damaged = new DamagedFile(file, folder.resolve("log"));
         for (int i = 0; i < FILES; i++) {
-            byte[] input = mutated(bytes, random);
+            byte[] input = mutations.next();
             Files.write(file, input);
             try {
                 damaged.read(format.importer(DamagedFile.SILENT));

@@ -8,13 +8,10 @@ import io.tokenstair.collect.kineto.KinetoImport;
 import io.tokenstair.collect.nsys.NsysImport;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
@@ -27,38 +24,6 @@ class MutatedTracesTest {
     private static final int TRACES = 10_000;
     private static final int DATABASES = 2_000;
 
-    private static final String[] PIECES = {
-        "NaN",
-        "nan",
-        "Infinity",
-        "-1",
-        "1e309",
-        "1e-400",
-        "99999999999999999999",
-        "null",
-        "\"",
-        "{",
-        "}",
-        "[",
-        "]",
-        ",",
-        ":",
-        "\n",
-        "\\u0000",
-        "\\ud83d",
-        "true",
-        "[[[[[[[[",
-        "{\"a\":",
-        "0x1p3",
-        "9223372036854775807",
-        "\"ph\": \"X\"",
-        "\"dur\": -5,",
-        "\"correlation\": 4294967296,",
-        "\"traceEvents\": [",
-        "\"baseTimeNanoseconds\": 9e99,",
-        "\"ts\": 1e15,"
-    };
-
     @TempDir
     Path folder;
 
@@ -69,52 +34,21 @@ class MutatedTracesTest {
         }
     }
 
-    private static byte[] cut(byte[] bytes, int from, int to) {
-        byte[] rest = Arrays.copyOf(bytes, bytes.length - (to - from));
-        System.arraycopy(bytes, to, rest, from, bytes.length - to);
-        return rest;
-    }
-
-    private static byte[] with(byte[] bytes, int at, byte[] piece) {
-        byte[] both = Arrays.copyOf(bytes, bytes.length + piece.length);
-        System.arraycopy(piece, 0, both, at, piece.length);
-        System.arraycopy(bytes, at, both, at + piece.length, bytes.length - at);
-        return both;
-    }
-
-    private static byte[] mutated(byte[] original, SplittableRandom random) {
-        byte[] bytes = original.clone();
-        int changes = 1 + random.nextInt(5);
-        for (int i = 0; i < changes && bytes.length > 1; i++) {
-            int at = random.nextInt(bytes.length);
-            switch (random.nextInt(7)) {
-                case 0 -> bytes[at] = (byte) random.nextInt(256);
-                case 1 -> bytes = random.nextInt(4) == 0 ? Arrays.copyOf(bytes, at) : bytes;
-                case 2 -> bytes = cut(bytes, at, Math.min(bytes.length, at + 1 + random.nextInt(60)));
-                case 3, 4 ->
-                    bytes = with(bytes, at, PIECES[random.nextInt(PIECES.length)].getBytes(StandardCharsets.UTF_8));
-                case 5 -> bytes = with(bytes, at, Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + 800)));
-                default -> {
-                    // A digit becomes another: ids, stamps and lengths that are none.
-                    int digit = at;
-                    while (digit < bytes.length && (bytes[digit] < '0' || bytes[digit] > '9')) {
-                        digit++;
-                    }
-                    if (digit < bytes.length) {
-                        bytes[digit] = (byte) ("0123456789-.eE".charAt(random.nextInt(14)));
-                    }
-                }
-            }
-        }
-        return bytes;
-    }
-
     private void readsOrRefuses(FileImport importer, List<byte[]> originals, int inputs, long seed) throws IOException {
-        SplittableRandom random = new SplittableRandom(seed);
+        Mutations mutations = new Mutations(
+                seed,
+                originals,
+                "nan",
+                "\"ph\": \"X\"",
+                "\"dur\": -5,",
+                "\"correlation\": 4294967296,",
+                "\"traceEvents\": [",
+                "\"baseTimeNanoseconds\": 9e99,",
+                "\"ts\": 1e15,");
         Path file = folder.resolve("input");
         DamagedFile damaged = new DamagedFile(file, folder.resolve("log"));
         for (int i = 0; i < inputs; i++) {
-            Files.write(file, mutated(originals.get(i % originals.size()), random));
+            Files.write(file, mutations.next());
             try {
                 damaged.read(importer);
             } catch (RuntimeException | StackOverflowError e) {

@@ -1,53 +1,57 @@
 package io.tokenstair.collect.importer;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 
 /** Changes inputs as accidents and attackers do: bytes flip, ends and middles are missing, parts of another input come in, lengths lie. */
 final class Mutations {
-    private static final String[] PIECES = {
-        "NaN",
-        "Infinity",
-        "-Infinity",
-        "-1",
-        "0",
-        "1e309",
-        "1e-400",
-        "99999999999999999999",
-        "9223372036854775807",
-        "18446744073709551615",
-        "null",
-        "true",
-        "\"",
-        "{",
-        "}",
-        "[",
-        "]",
-        ",",
-        ":",
-        "\n",
-        "\r\n",
-        "\\u0000",
-        "\\ud83d",
-        "\ud83d\ude00",
-        "[[[[[[[[[[[[[[[[",
-        "{\"a\":",
-        "{\"a\":{\"a\":{\"a\":",
-        "data: ",
-        "[DONE]",
-        "\u0000",
-        "\u001b[31m",
-        "0x1p3"
-    };
+    private static final List<String> PIECES = List.of(
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "-1",
+            "0",
+            "1e309",
+            "1e-400",
+            "99999999999999999999",
+            "9223372036854775807",
+            "18446744073709551615",
+            "null",
+            "true",
+            "\"",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            "\n",
+            "\r\n",
+            "\\u0000",
+            "\\ud83d",
+            "\ud83d\ude00",
+            "[[[[[[[[[[[[[[[[",
+            "{\"a\":",
+            "{\"a\":{\"a\":{\"a\":",
+            "data: ",
+            "[DONE]",
+            "\u0000",
+            "\u001b[31m",
+            "0x1p3");
     private static final int LONGEST_CHANGE = 200;
 
     private final SplittableRandom random;
     private final List<byte[]> originals;
+    private final List<String> pieces;
 
-    /** Changes of these inputs; the same seed gives the same ones. */
-    Mutations(long seed, List<byte[]> originals) {
+    /** Changes of these inputs, with pieces of their format put in as well; the same seed gives the same ones. */
+    Mutations(long seed, List<byte[]> originals, String... ofFormat) {
+        this.pieces = new ArrayList<>(PIECES);
+        Collections.addAll(pieces, ofFormat);
         this.random = new SplittableRandom(seed);
         this.originals = originals;
     }
@@ -81,7 +85,7 @@ final class Mutations {
                 return joined(bytes, at, new byte[0], to);
             }
             case 4, 5 -> {
-                byte[] piece = PIECES[random.nextInt(PIECES.length)].getBytes(StandardCharsets.UTF_8);
+                byte[] piece = pieces.get(random.nextInt(pieces.size())).getBytes(StandardCharsets.UTF_8);
                 return joined(bytes, at, piece, random.nextBoolean() ? at : Math.min(bytes.length, at + piece.length));
             }
             case 6 -> {
