@@ -1,7 +1,5 @@
 package io.tokenstair.look;
 
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.io.OutputStream;
 import java.util.Map;
 import picocli.CommandLine;
@@ -27,12 +25,7 @@ public final class LookMain implements Runnable {
 
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        int exitCode = run(
-                arguments,
-                new FileOutputStream(FileDescriptor.out),
-                new FileOutputStream(FileDescriptor.err),
-                System.getenv());
-        System.exit(exitCode);
+        CommandProcess.end(LookMain::run, arguments);
     }
 
     /**

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options every reading command has. */
-final class ReadingOptions implements CommandFailures.Debugging {
+public final class ReadingOptions implements CommandFailures.Debugging {
     /** How results are printed. */
     enum Format {
         /** For a terminal. */
@@ -52,7 +52,8 @@ final class ReadingOptions implements CommandFailures.Debugging {
     @SuppressWarnings("UnusedVariable") // picocli prints the help when it sees the option
     private boolean helpAsked;
 
-    Path archive() {
+    /** The archive that is read. */
+    public Path archive() {
         return archive;
     }
 

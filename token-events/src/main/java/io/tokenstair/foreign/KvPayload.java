@@ -1,5 +1,8 @@
 package io.tokenstair.foreign;
 
+import io.tokenstair.event.Event;
+import io.tokenstair.event.KvBlocksEvicted;
+import io.tokenstair.event.KvBlocksStored;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,6 +53,45 @@ public record KvPayload(long epochNanos, @Nullable Integer rank, List<KvEvent> e
             @Nullable Long tokenCount,
             @Nullable Integer blockSizeTokens,
             @Nullable String medium) {}
+
+    /** The data-parallel rank, 0 where the form has none. */
+    public int engineRank() {
+        return rank == null ? 0 : rank;
+    }
+
+    /**
+     * One of its events as the catalogue has it. Of an eviction no more is said than the publisher does: the blocks.
+     *
+     * @param engineId the engine, one scheduler
+     * @param sequence number of the message
+     * @param index which of the events
+     */
+    public Event event(String engineId, long sequence, int index) {
+        KvEvent event = events.get(index);
+        if (event.tag() == Tag.STORED) {
+            return new KvBlocksStored(
+                    engineId,
+                    engineRank(),
+                    sequence,
+                    epochNanos,
+                    index,
+                    event.medium(),
+                    event.hashes(),
+                    event.parentHash(),
+                    event.blockSizeTokens(),
+                    event.tokenCount());
+        }
+        return new KvBlocksEvicted(
+                engineId,
+                engineRank(),
+                sequence,
+                epochNanos,
+                index,
+                event.medium(),
+                event.hashes(),
+                event.tag() == Tag.CLEARED,
+                null);
+    }
 
     /** Reads a payload. */
     public static KvPayload parse(byte[] payload) throws ForeignFormatException {

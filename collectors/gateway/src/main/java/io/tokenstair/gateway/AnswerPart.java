@@ -30,6 +30,11 @@ final class AnswerPart {
         Finish finish = Finish.NONE;
     }
 
+    /** What to do with a field of an object; its value is at its end then. */
+    private interface FieldReader {
+        void read(String name, JsonToken value) throws IOException;
+    }
+
     final List<Choice> choices = new ArrayList<>(1);
 
     @Nullable
@@ -57,7 +62,7 @@ final class AnswerPart {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 return null;
             }
-            part.object(json, 0);
+            fields(json, (name, value) -> part.top(json, name, value));
             return json.currentToken() == JsonToken.END_OBJECT ? part : null;
         } catch (IOException noJson) {
             return null;
@@ -73,18 +78,23 @@ final class AnswerPart {
         return only;
     }
 
-    private void object(JsonParser json, int depth) throws IOException {
+    /** Reads the fields of an object that has begun, as far as it goes. */
+    private static void fields(JsonParser json, FieldReader reader) throws IOException {
         for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
             if (next == null) {
                 return;
             }
             String name = json.currentName();
-            JsonToken value = json.nextToken();
-            if (depth == 0) {
-                top(json, name, value);
-            } else {
-                nested(json, name, value);
-            }
+            reader.read(name, json.nextToken());
+        }
+    }
+
+    /** Reads the fields of a value that is an object, and passes over any other. */
+    private static void fieldsOf(JsonParser json, JsonToken value, FieldReader reader) throws IOException {
+        if (value == JsonToken.START_OBJECT) {
+            fields(json, reader);
+        } else {
+            json.skipChildren();
         }
     }
 
@@ -128,15 +138,9 @@ final class AnswerPart {
                 }
                 json.skipChildren();
             }
-            case "details" -> details(json, value);
+            case "details" -> detailsFinish(json, value, "finish_reason");
             case "delta" -> delta(json, value);
-            case "response", "message" -> {
-                if (value == JsonToken.START_OBJECT) {
-                    object(json, 1);
-                } else {
-                    json.skipChildren();
-                }
-            }
+            case "response", "message" -> fieldsOf(json, value, (inner, innerValue) -> nested(json, inner, innerValue));
             default -> json.skipChildren();
         }
     }
@@ -171,25 +175,14 @@ final class AnswerPart {
     }
 
     private static void choice(JsonParser json, Choice choice) throws IOException {
-        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
-            if (next == null) {
-                return;
-            }
-            String name = json.currentName();
-            JsonToken value = json.nextToken();
+        fields(json, (name, value) -> {
             switch (name) {
                 case "index" -> choice.index = (int) Math.min(1 << 20, Math.max(0, count(json, value, 0)));
                 case "text" -> {
                     choice.text |= value == JsonToken.VALUE_STRING && notEmpty(json);
                     json.skipChildren();
                 }
-                case "delta", "message" -> {
-                    if (value == JsonToken.START_OBJECT) {
-                        text(json, choice);
-                    } else {
-                        json.skipChildren();
-                    }
-                }
+                case "delta", "message" -> text(json, value, choice);
                 case "token_ids" -> {
                     if (value == JsonToken.START_ARRAY) {
                         choice.tokenIds = elements(json);
@@ -197,13 +190,7 @@ final class AnswerPart {
                         json.skipChildren();
                     }
                 }
-                case "logprobs" -> {
-                    if (value == JsonToken.START_OBJECT) {
-                        logprobs(json, choice);
-                    } else {
-                        json.skipChildren();
-                    }
-                }
+                case "logprobs" -> logprobs(json, value, choice);
                 case "finish_reason" -> {
                     if (value == JsonToken.VALUE_STRING) {
                         choice.finish = finish(json.getText());
@@ -212,137 +199,82 @@ final class AnswerPart {
                 }
                 default -> json.skipChildren();
             }
-        }
+        });
     }
 
     /** A delta or message: any text in it, of whatever kind, came from tokens. */
-    private static void text(JsonParser json, Choice choice) throws IOException {
-        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
-            if (next == null) {
-                return;
-            }
-            String name = json.currentName();
-            JsonToken value = json.nextToken();
+    private static void text(JsonParser json, JsonToken value, Choice choice) throws IOException {
+        fieldsOf(json, value, (name, field) -> {
             switch (name) {
-                case "role" -> choice.role |= value == JsonToken.VALUE_STRING;
+                case "role" -> choice.role |= field == JsonToken.VALUE_STRING;
                 case "content", "reasoning_content", "reasoning", "refusal" ->
-                    choice.text |= value == JsonToken.VALUE_STRING && notEmpty(json);
+                    choice.text |= field == JsonToken.VALUE_STRING && notEmpty(json);
                 case "tool_calls", "function_call" ->
                     choice.text |=
-                            value == JsonToken.START_OBJECT || (value == JsonToken.START_ARRAY && elements(json) > 0);
-                default -> choice.text |= false;
+                            field == JsonToken.START_OBJECT || (field == JsonToken.START_ARRAY && elements(json) > 0);
+                default -> {
+                    // Nothing that tokens say.
+                }
             }
             json.skipChildren();
-        }
+        });
     }
 
-    private static void logprobs(JsonParser json, Choice choice) throws IOException {
-        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
-            if (next == null) {
-                return;
-            }
-            String name = json.currentName();
-            JsonToken value = json.nextToken();
-            if (value == JsonToken.START_ARRAY && (name.equals("content") || name.equals("tokens"))) {
+    private static void logprobs(JsonParser json, JsonToken value, Choice choice) throws IOException {
+        fieldsOf(json, value, (name, field) -> {
+            if (field == JsonToken.START_ARRAY && (name.equals("content") || name.equals("tokens"))) {
                 choice.logprobs = elements(json);
             } else {
                 json.skipChildren();
             }
-        }
+        });
     }
 
     private void usage(JsonParser json, JsonToken value) throws IOException {
-        if (value != JsonToken.START_OBJECT) {
-            json.skipChildren();
-            return;
-        }
-        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
-            if (next == null) {
-                return;
-            }
-            String name = json.currentName();
-            JsonToken field = json.nextToken();
+        fieldsOf(json, value, (name, field) -> {
             switch (name) {
                 case "completion_tokens", "output_tokens" -> usageOutputTokens = count(json, field, usageOutputTokens);
                 case "prompt_tokens", "input_tokens" -> usagePromptTokens = count(json, field, usagePromptTokens);
                 case "cache_read_input_tokens" -> usageCachedTokens = count(json, field, usageCachedTokens);
-                case "prompt_tokens_details", "input_tokens_details" -> {
-                    if (field == JsonToken.START_OBJECT) {
-                        cached(json);
-                    } else {
-                        json.skipChildren();
-                    }
-                }
+                case "prompt_tokens_details", "input_tokens_details" -> cached(json, field);
                 default -> json.skipChildren();
             }
-        }
+        });
     }
 
-    private void cached(JsonParser json) throws IOException {
-        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
-            if (next == null) {
-                return;
-            }
-            String name = json.currentName();
-            JsonToken field = json.nextToken();
+    private void cached(JsonParser json, JsonToken value) throws IOException {
+        fieldsOf(json, value, (name, field) -> {
             if (name.equals("cached_tokens")) {
                 usageCachedTokens = count(json, field, usageCachedTokens);
             } else {
                 json.skipChildren();
             }
-        }
+        });
     }
 
     private void error(JsonParser json, JsonToken value) throws IOException {
         error = value != JsonToken.VALUE_NULL && value != JsonToken.VALUE_FALSE;
-        if (value != JsonToken.START_OBJECT) {
-            json.skipChildren();
-            return;
-        }
-        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
-            if (next == null) {
-                return;
-            }
-            String name = json.currentName();
-            JsonToken field = json.nextToken();
+        fieldsOf(json, value, (name, field) -> {
             if (name.equals("type")) {
                 errorType = name(json, field);
             } else {
                 json.skipChildren();
             }
-        }
+        });
     }
 
     private void timings(JsonParser json, JsonToken value) throws IOException {
-        if (value != JsonToken.START_OBJECT) {
-            json.skipChildren();
-            return;
-        }
-        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
-            if (next == null) {
-                return;
-            }
-            String name = json.currentName();
-            JsonToken field = json.nextToken();
+        fieldsOf(json, value, (name, field) -> {
             switch (name) {
                 case "predicted_n" -> producedTokens = count(json, field, producedTokens);
                 case "cache_n" -> usageCachedTokens = count(json, field, usageCachedTokens);
                 default -> json.skipChildren();
             }
-        }
+        });
     }
 
     private void metaInfo(JsonParser json, JsonToken value) throws IOException {
-        if (value != JsonToken.START_OBJECT) {
-            json.skipChildren();
-            return;
-        }
-        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
-            if (next == null) {
-                return;
-            }
-            String name = json.currentName();
-            JsonToken field = json.nextToken();
+        fieldsOf(json, value, (name, field) -> {
             switch (name) {
                 case "id" -> id = name(json, field);
                 case "completion_tokens" -> {
@@ -353,31 +285,18 @@ final class AnswerPart {
                 case "cached_tokens" -> usageCachedTokens = count(json, field, usageCachedTokens);
                 case "finish_reason" -> {
                     if (field == JsonToken.START_OBJECT) {
-                        detailsFinish(json, "type");
+                        detailsFinish(json, field, "type");
                     } else {
                         finish(json, field);
                     }
                 }
                 default -> json.skipChildren();
             }
-        }
+        });
     }
 
-    private void details(JsonParser json, JsonToken value) throws IOException {
-        if (value == JsonToken.START_OBJECT) {
-            detailsFinish(json, "finish_reason");
-        } else {
-            json.skipChildren();
-        }
-    }
-
-    private void detailsFinish(JsonParser json, String wanted) throws IOException {
-        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
-            if (next == null) {
-                return;
-            }
-            String name = json.currentName();
-            JsonToken field = json.nextToken();
+    private void detailsFinish(JsonParser json, JsonToken value, String wanted) throws IOException {
+        fieldsOf(json, value, (name, field) -> {
             if (name.equals(wanted)) {
                 finish(json, field);
             } else if (name.equals("generated_tokens")) {
@@ -385,7 +304,7 @@ final class AnswerPart {
             } else {
                 json.skipChildren();
             }
-        }
+        });
     }
 
     private void finish(JsonParser json, JsonToken value) throws IOException {
@@ -400,23 +319,14 @@ final class AnswerPart {
             only().text |= notEmpty(json);
             return;
         }
-        if (value != JsonToken.START_OBJECT) {
-            json.skipChildren();
-            return;
-        }
-        for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
-            if (next == null) {
-                return;
-            }
-            String name = json.currentName();
-            JsonToken field = json.nextToken();
+        fieldsOf(json, value, (name, field) -> {
             switch (name) {
                 case "text", "thinking", "partial_json" ->
                     only().text |= field == JsonToken.VALUE_STRING && notEmpty(json);
                 case "stop_reason" -> finish(json, field);
                 default -> json.skipChildren();
             }
-        }
+        });
     }
 
     private static Finish finish(String reason) {

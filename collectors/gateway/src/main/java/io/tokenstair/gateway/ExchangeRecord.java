@@ -126,15 +126,20 @@ final class ExchangeRecord {
 
     private void refused(@Nullable String refusal) {
         if (refusal != null) {
-            out.offer(
-                    start.receivedNanos(),
-                    new Rejected(
-                            OBSERVER,
-                            null,
-                            null,
-                            refusal + "; request " + start.identity().id(),
-                            null));
+            reject(refusal, "");
         }
+    }
+
+    /** Tells what is not told of this request, and why. */
+    private void reject(String why, String consequence) {
+        out.offer(
+                start.receivedNanos(),
+                new Rejected(
+                        OBSERVER,
+                        null,
+                        null,
+                        why + "; request " + start.identity().id() + consequence,
+                        null));
     }
 
     /** The engine's headers. */
@@ -172,14 +177,7 @@ final class ExchangeRecord {
         if (!broken) {
             broken = true;
             flush();
-            out.offer(
-                    start.receivedNanos(),
-                    new Rejected(
-                            OBSERVER,
-                            null,
-                            null,
-                            why + "; request " + start.identity().id() + ": its further chunks are not told",
-                            null));
+            reject(why, ": its further chunks are not told");
         }
     }
 

@@ -2,7 +2,6 @@ package io.tokenstair.vllm;
 
 import io.tokenstair.event.CollectorGap;
 import io.tokenstair.event.KvBlocksEvicted;
-import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.foreign.ForeignFormatException;
 import io.tokenstair.foreign.KvPayload;
@@ -207,7 +206,7 @@ final class KvMessages {
     void settle(long nowNanos) {
         while (!waiting.isEmpty()) {
             Waiting first = waiting.peek();
-            KvEvictionReasons known = reasons.of(rank(first.payload()));
+            KvEvictionReasons known = reasons.of(first.payload().engineRank());
             boolean evicts = first.payload().events().stream().anyMatch(event -> event.tag() == KvPayload.Tag.REMOVED);
             if (evicts
                     && known != null
@@ -219,39 +218,20 @@ final class KvMessages {
         }
     }
 
-    private static int rank(KvPayload payload) {
-        return payload.rank() == null ? 0 : payload.rank();
-    }
-
     private void tell(Waiting message) {
-        int rank = rank(message.payload());
+        int rank = message.payload().engineRank();
         String engineId = ProbeSources.engineId(engineName, rank);
         KvEvictionReasons known = reasons.of(rank);
-        int index = 0;
-        for (KvPayload.KvEvent event : message.payload().events()) {
-            if (event.tag() == KvPayload.Tag.STORED) {
-                out.accept(
-                        collectorId,
-                        clockId,
-                        message.clockNanos(),
-                        new KvBlocksStored(
-                                engineId,
-                                rank,
-                                message.sequence(),
-                                message.payload().epochNanos(),
-                                index++,
-                                event.medium(),
-                                event.hashes(),
-                                event.parentHash(),
-                                event.blockSizeTokens(),
-                                event.tokenCount()));
-                continue;
-            }
+        List<KvPayload.KvEvent> events = message.payload().events();
+        for (int index = 0; index < events.size(); index++) {
+            KvPayload.KvEvent event = events.get(index);
             out.accept(
                     collectorId,
                     clockId,
                     message.clockNanos(),
-                    evicted(engineId, rank, message, index++, event, known));
+                    event.tag() == KvPayload.Tag.STORED
+                            ? message.payload().event(engineId, message.sequence(), index)
+                            : evicted(engineId, rank, message, index, event, known));
         }
     }
 

@@ -2,8 +2,7 @@ package io.tokenstair.look.otlp;
 
 import io.tokenstair.look.CommandFailures;
 import io.tokenstair.look.CommandOutput;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
+import io.tokenstair.look.CommandProcess;
 import java.io.OutputStream;
 import java.util.Map;
 import picocli.CommandLine;
@@ -31,12 +30,7 @@ public final class ExportMain implements Runnable {
 
     /** Exports once and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        int exitCode = run(
-                arguments,
-                new FileOutputStream(FileDescriptor.out),
-                new FileOutputStream(FileDescriptor.err),
-                System.getenv());
-        System.exit(exitCode);
+        CommandProcess.end(ExportMain::run, arguments);
     }
 
     /**

@@ -1,7 +1,7 @@
 package io.tokenstair.look.otlp;
 
-import io.tokenstair.look.CommandFailures;
 import io.tokenstair.look.CommandOutput;
+import io.tokenstair.look.ReadingOptions;
 import io.tokenstair.look.archive.ResultArchive;
 import io.tokenstair.look.archive.ResultTable;
 import io.tokenstair.look.archive.UnusableInputException;
@@ -38,7 +38,7 @@ final class OtlpExportCommand implements Callable<Integer> {
     private final CommandOutput output;
 
     @Mixin
-    private ExportOptions options = new ExportOptions();
+    private ReadingOptions options = new ReadingOptions();
 
     @Option(names = "--request", paramLabel = "ID", description = "This request only: its id or an alias.")
     private @Nullable String request;
@@ -63,31 +63,6 @@ final class OtlpExportCommand implements Callable<Integer> {
         private @Nullable Path out;
     }
 
-    /** What every export has. */
-    static final class ExportOptions implements CommandFailures.Debugging {
-        @Option(
-                names = "--archive",
-                required = true,
-                paramLabel = "DIR",
-                description = "A folder that replay or run wrote.")
-        private Path archive = Path.of(".");
-
-        @Option(names = "--debug", description = "Show the stack trace of a failure.")
-        private boolean debug;
-
-        @Option(
-                names = {"-h", "--help"},
-                usageHelp = true,
-                description = "Show this help and exit.")
-        @SuppressWarnings("UnusedVariable") // picocli prints the help when it sees the option
-        private boolean helpAsked;
-
-        @Override
-        public boolean debug() {
-            return debug;
-        }
-    }
-
     OtlpExportCommand(CommandOutput output) {
         this.output = output;
     }
@@ -95,7 +70,7 @@ final class OtlpExportCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (ResultArchive archive =
-                ResultArchive.open(options.archive, List.of(ResultTable.ARRIVALS, ResultTable.SPANS))) {
+                ResultArchive.open(options.archive(), List.of(ResultTable.ARRIVALS, ResultTable.SPANS))) {
             if (request != null && !archive.knowsRequest(request)) {
                 throw new UnusableInputException(Terminal.safe("Cannot find request " + request + " in archive "
                         + archive.directory() + ". List them with: tokenstair explain --archive DIR"));

@@ -3,8 +3,7 @@ package io.tokenstair.look.rule;
 import io.tokenstair.clock.EpochClock;
 import io.tokenstair.look.CommandFailures;
 import io.tokenstair.look.CommandOutput;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
+import io.tokenstair.look.CommandProcess;
 import java.io.OutputStream;
 import java.util.Map;
 import picocli.CommandLine;
@@ -32,12 +31,7 @@ public final class RulesMain implements Runnable {
 
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        int exitCode = run(
-                arguments,
-                new FileOutputStream(FileDescriptor.out),
-                new FileOutputStream(FileDescriptor.err),
-                System.getenv());
-        System.exit(exitCode);
+        CommandProcess.end(RulesMain::run, arguments);
     }
 
     /**

@@ -1,13 +1,13 @@
-package io.tokenstair.collect.otlp;
+package io.tokenstair.event.wire;
 
 import java.nio.charset.StandardCharsets;
 
 /** Lengths of text in bytes of UTF-8, which is what bounds are given in. */
-final class Utf8 {
+public final class Utf8 {
     private Utf8() {}
 
     /** Bytes of a text; -1 when it holds half of a surrogate pair. */
-    static long bytes(String text) {
+    public static long bytes(String text) {
         long bytes = 0;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
@@ -30,7 +30,7 @@ final class Utf8 {
     }
 
     /** The longest start of a text that fits in so many bytes. */
-    static String cut(String text, int maxBytes) {
+    public static String cut(String text, int maxBytes) {
         if (text.length() * 3L <= maxBytes) {
             return text;
         }

@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.event.wire.Utf8;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -250,7 +251,7 @@ public final class Fields {
 
     /** Refuses text that is longer than an id may be or that UTF-8 cannot hold. */
     public static String bounded(String text, String field) throws RejectedRecordException {
-        long bytes = utf8Bytes(text);
+        long bytes = Utf8.bytes(text);
         if (bytes < 0) {
             throw new RejectedRecordException("field " + field + ": half of a surrogate pair");
         }
@@ -259,28 +260,6 @@ public final class Fields {
                     "field " + field + ": " + bytes + " bytes, at most " + EventCodec.MAX_ID_BYTES);
         }
         return text;
-    }
-
-    private static long utf8Bytes(String text) {
-        long bytes = 0;
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c < 0x80) {
-                bytes++;
-            } else if (c < 0x800) {
-                bytes += 2;
-            } else if (!Character.isSurrogate(c)) {
-                bytes += 3;
-            } else if (Character.isHighSurrogate(c)
-                    && i + 1 < text.length()
-                    && Character.isLowSurrogate(text.charAt(i + 1))) {
-                bytes += 4;
-                i++;
-            } else {
-                return -1;
-            }
-        }
-        return bytes;
     }
 
     /** An object; null when absent. */

@@ -11,15 +11,11 @@ import io.tokenstair.collect.input.SequenceLedger;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.collect.output.EventSpools;
 import io.tokenstair.collect.stream.HostClock;
-import io.tokenstair.event.Event;
-import io.tokenstair.event.KvBlocksEvicted;
-import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.foreign.KvPayload;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -34,6 +30,7 @@ public final class KvEventsImport extends FileImport {
     /** The format's name. */
     public static final String FORMAT = "kv-events";
 
+    private static final String FRAMES = "frames_hex";
     private static final String END_OF_REPLAY = "ffffffffffffffff";
     private static final int MAX_PUBLISHERS = 4_096;
     private static final int MAX_FRAMES = 4;
@@ -109,8 +106,8 @@ public final class KvEventsImport extends FileImport {
     private @Nullable Long message(
             Fields line, RecordReader reader, HostClock clock, CollectorSpool spool, boolean[] messages)
             throws RejectedRecordException, IOException {
-        boolean hex = line.has("frames_hex");
-        List<String> frames = line.texts(hex ? "frames_hex" : "frames");
+        boolean hex = line.has(FRAMES);
+        List<String> frames = line.texts(hex ? FRAMES : "frames");
         messages[0] |= !frames.isEmpty();
         Long monotonic = line.optionalStamp("recv_mono_ns");
         Long epochNanos = line.optionalStamp(line.has("recv_epoch_ns") ? "recv_epoch_ns" : "recv_wall_ns");
@@ -119,7 +116,7 @@ public final class KvEventsImport extends FileImport {
         }
         clock.check(line, monotonic, epochNanos);
         if (frames.size() < 2 || frames.size() > MAX_FRAMES) {
-            throw line.refuse("frames_hex", frames.size() + " frames, a message has topic, sequence and payload");
+            throw line.refuse(FRAMES, frames.size() + " frames, a message has topic, sequence and payload");
         }
         int last = frames.size() - 1;
         String sequenceHex = frames.get(last - 1);
@@ -128,14 +125,14 @@ public final class KvEventsImport extends FileImport {
             return null;
         }
         if (!sequenceHex.matches("[0-7][0-9a-f]{15}")) {
-            throw line.refuse("frames_hex[" + (last - 1) + "]", "the sequence is not 8 bytes in hex, at most 2^63 - 1");
+            throw line.refuse(FRAMES + "[" + (last - 1) + "]", "the sequence is not 8 bytes in hex, at most 2^63 - 1");
         }
         long sequence = Long.parseLong(sequenceHex, 16);
         // A replay puts a delimiter before; publishers before 2026-07 leave its topic out.
         boolean replayed = monotonic == null || frames.size() == MAX_FRAMES;
         String topic = frames.size() < 3 ? "" : topic(line, frames.get(last - 2), last - 2);
-        KvPayload payload = KvFrames.payload(bytes(line, frames.get(last), last));
-        int rank = payload.rank() == null ? 0 : payload.rank();
+        KvPayload payload = KvFrames.payload(KvFrames.bytes(line, FRAMES, frames.get(last), last));
+        int rank = payload.engineRank();
         long clockNanos = monotonic == null ? epochNanos == null ? 0 : epochNanos : monotonic;
         Long wallMillis = monotonic == null
                 ? epochNanos == null ? null : Long.valueOf(epochNanos / 1_000_000L)
@@ -144,7 +141,7 @@ public final class KvEventsImport extends FileImport {
         SequenceLedger ledger = ledgers.get(publisher);
         if (ledger == null) {
             if (ledgers.size() >= MAX_PUBLISHERS) {
-                throw line.refuse("frames_hex", "more than " + MAX_PUBLISHERS + " publishers");
+                throw line.refuse(FRAMES, "more than " + MAX_PUBLISHERS + " publishers");
             }
             ledger = SequenceLedger.fromZero();
             ledgers.put(publisher, ledger);
@@ -155,18 +152,17 @@ public final class KvEventsImport extends FileImport {
                 return null;
             }
             throw line.refuse(
-                    "frames_hex[" + (last - 1) + "]",
+                    FRAMES + "[" + (last - 1) + "]",
                     "message " + sequence + " was read before; one import holds one start of an engine");
         }
         ledger.note(sequence, clockNanos, wallMillis);
-        int index = 0;
-        for (KvPayload.KvEvent event : payload.events()) {
+        for (int index = 0; index < payload.events().size(); index++) {
             spool.add(
                     monotonic == null ? HostClock.WALL : HostClock.MONOTONIC,
                     clockNanos,
                     clockNanos,
                     wallMillis,
-                    event(engineId(publisher), rank, sequence, payload, index++, event));
+                    payload.event(engineId(publisher), sequence, index));
         }
         if (monotonic != null) {
             clock.note(monotonic, epochNanos, wallMillis);
@@ -199,51 +195,16 @@ public final class KvEventsImport extends FileImport {
         return publisher.topic().isEmpty() ? FORMAT : publisher.topic();
     }
 
-    private static Event event(
-            String engineId, int rank, long sequence, KvPayload payload, int index, KvPayload.KvEvent event) {
-        if (event.tag() == KvPayload.Tag.STORED) {
-            return new KvBlocksStored(
-                    engineId,
-                    rank,
-                    sequence,
-                    payload.epochNanos(),
-                    index,
-                    event.medium(),
-                    event.hashes(),
-                    event.parentHash(),
-                    event.blockSizeTokens(),
-                    event.tokenCount());
-        }
-        return new KvBlocksEvicted(
-                engineId,
-                rank,
-                sequence,
-                payload.epochNanos(),
-                index,
-                event.medium(),
-                event.hashes(),
-                event.tag() == KvPayload.Tag.CLEARED,
-                null);
-    }
-
     private static String topic(Fields line, String hex, int frame) throws RejectedRecordException {
-        byte[] bytes = bytes(line, hex, frame);
+        byte[] bytes = KvFrames.bytes(line, FRAMES, hex, frame);
         try {
             String topic = StandardCharsets.UTF_8
                     .newDecoder()
                     .decode(java.nio.ByteBuffer.wrap(bytes))
                     .toString();
-            return Fields.bounded(topic, "frames_hex[" + frame + "]");
+            return Fields.bounded(topic, FRAMES + "[" + frame + "]");
         } catch (CharacterCodingException e) {
-            throw line.refuse("frames_hex[" + frame + "]", "the topic is not UTF-8");
-        }
-    }
-
-    private static byte[] bytes(Fields line, String hex, int frame) throws RejectedRecordException {
-        try {
-            return HexFormat.of().parseHex(hex);
-        } catch (IllegalArgumentException e) {
-            throw line.refuse("frames_hex[" + frame + "]", "not hex");
+            throw line.refuse(FRAMES + "[" + frame + "]", "the topic is not UTF-8");
         }
     }
 }

@@ -5,13 +5,9 @@ import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.input.SequenceLedger;
 import io.tokenstair.collect.kv.KvFrames;
 import io.tokenstair.collect.output.CollectorSpool;
-import io.tokenstair.event.Event;
-import io.tokenstair.event.KvBlocksEvicted;
-import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.foreign.KvPayload;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -89,8 +85,8 @@ final class KvEventsLayer {
             throw line.refuse("frames[" + (last - 1) + "]", "the sequence is not 8 bytes in hex, at most 2^63 - 1");
         }
         long sequence = Long.parseLong(sequenceHex, 16);
-        KvPayload payload = KvFrames.payload(bytes(line, frames.get(last), last));
-        int rank = payload.rank() == null ? 0 : payload.rank();
+        KvPayload payload = KvFrames.payload(KvFrames.bytes(line, "frames", frames.get(last), last));
+        int rank = payload.engineRank();
         SequenceLedger ledger = ledgers.get(rank);
         if (ledger == null && ledgers.size() >= MAX_RANKS) {
             throw line.refuse("frames", "more than " + MAX_RANKS + " ranks");
@@ -109,44 +105,9 @@ final class KvEventsLayer {
             ledgers.put(rank, ledger);
         }
         ledger.note(sequence, clockNanos, wallMillis);
-        int index = 0;
-        for (KvPayload.KvEvent event : payload.events()) {
-            events.add(clockNanos, clockNanos, wallMillis, event(rank, sequence, payload, index++, event));
+        for (int index = 0; index < payload.events().size(); index++) {
+            events.add(clockNanos, clockNanos, wallMillis, payload.event(identity.engineId(), sequence, index));
         }
         return wallMillis;
-    }
-
-    private Event event(int rank, long sequence, KvPayload payload, int index, KvPayload.KvEvent event) {
-        if (event.tag() == KvPayload.Tag.STORED) {
-            return new KvBlocksStored(
-                    identity.engineId(),
-                    rank,
-                    sequence,
-                    payload.epochNanos(),
-                    index,
-                    event.medium(),
-                    event.hashes(),
-                    event.parentHash(),
-                    event.blockSizeTokens(),
-                    event.tokenCount());
-        }
-        return new KvBlocksEvicted(
-                identity.engineId(),
-                rank,
-                sequence,
-                payload.epochNanos(),
-                index,
-                event.medium(),
-                event.hashes(),
-                event.tag() == KvPayload.Tag.CLEARED,
-                null);
-    }
-
-    private static byte[] bytes(Fields line, String hex, int frame) throws RejectedRecordException {
-        try {
-            return HexFormat.of().parseHex(hex);
-        } catch (IllegalArgumentException e) {
-            throw line.refuse("frames[" + frame + "]", "not hex");
-        }
     }
 }

@@ -3,6 +3,7 @@ package io.tokenstair.collect.otlp;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.SpanRecorded;
+import io.tokenstair.event.wire.Utf8;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

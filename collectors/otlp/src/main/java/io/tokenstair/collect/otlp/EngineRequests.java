@@ -5,6 +5,7 @@ import io.tokenstair.event.Event;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.SpanRecorded;
+import io.tokenstair.event.wire.Utf8;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;

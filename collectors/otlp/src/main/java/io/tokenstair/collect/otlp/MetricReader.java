@@ -10,6 +10,7 @@ import io.opentelemetry.proto.metrics.v1.NumberDataPoint;
 import io.opentelemetry.proto.metrics.v1.SummaryDataPoint;
 import io.opentelemetry.proto.resource.v1.Resource;
 import io.tokenstair.event.MetricSampled;
+import io.tokenstair.event.wire.Utf8;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -146,13 +147,7 @@ final class MetricReader {
         if (counts != 0 && total != point.getCount()) {
             throw new OtlpException("field count: not the sum of the buckets");
         }
-        if (point.getCount() < 0) {
-            throw new OtlpException("field count: out of range");
-        }
-        if (point.hasSum()) {
-            series.add("_sum" + suffix, null, null, point.getSum());
-        }
-        series.add("_count" + suffix, null, null, point.getCount());
+        series.total(suffix, point.getCount(), point.hasSum() ? point.getSum() : null);
         return series.events;
     }
 
@@ -169,13 +164,7 @@ final class MetricReader {
         if (noValue(point.getFlags())) {
             return List.of();
         }
-        if (point.getCount() < 0) {
-            throw new OtlpException("field count: out of range");
-        }
-        if (point.hasSum()) {
-            series.add("_sum" + suffix, null, null, point.getSum());
-        }
-        series.add("_count" + suffix, null, null, point.getCount());
+        series.total(suffix, point.getCount(), point.hasSum() ? point.getSum() : null);
         return series.events;
     }
 
@@ -228,6 +217,17 @@ final class MetricReader {
                         Utf8.cut(attribute.getKey(), MAX_LABEL_BYTES),
                         Utf8.cut(SpanReader.text(attribute.getValue()), 2 * MAX_LABEL_BYTES));
             }
+        }
+
+        /** The sum and the count of a histogram. */
+        void total(String suffix, long count, @Nullable Double sum) throws OtlpException {
+            if (count < 0) {
+                throw new OtlpException("field count: out of range");
+            }
+            if (sum != null) {
+                add("_sum" + suffix, null, null, sum);
+            }
+            add("_count" + suffix, null, null, count);
         }
 
         void add(String suffix, @Nullable String extra, @Nullable String extraValue, double value)

@@ -10,6 +10,7 @@ import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
+import io.tokenstair.event.wire.Utf8;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.BigInteger;

@@ -10,6 +10,7 @@ import io.tokenstair.event.SequenceRow;
 import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.StepCompleted;
+import io.tokenstair.event.wire.Utf8;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

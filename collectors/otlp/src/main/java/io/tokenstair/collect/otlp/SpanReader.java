@@ -8,6 +8,7 @@ import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status;
 import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.event.wire.Utf8;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
