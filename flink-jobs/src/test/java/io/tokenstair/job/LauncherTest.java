@@ -104,7 +104,7 @@ class LauncherTest {
         "view --port 1,     io.tokenstair.look.LookMain view --port 1",
         "export otlp,       io.tokenstair.look.otlp.ExportMain otlp",
         "collect --check,   io.tokenstair.collector.CollectMain --check",
-        "doctor,            io.tokenstair.gpu.DoctorMain"
+        "doctor,            io.tokenstair.collector.DoctorMain"
     })
     void aCommandGoesToItsMain(String command, String call) throws Exception {
         assertThat(tokenstair(command.split(" ")).exitCode()).isZero();

@@ -2,11 +2,7 @@ package io.tokenstair.collector;
 
 import io.tokenstair.log.LogOutlet;
 import io.tokenstair.spelling.NearestName;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -177,8 +173,7 @@ public final class CollectMain {
                 throw new CollectorException("name a collector or --config FILE. Collectors: "
                         + String.join(", ", known.stream().map(Collector::type).toList()));
             }
-            Plan plan = ConfigFile.read(
-                    file.toString(), text(file), known, parsed.<String>matchedOptionValue("--to", null));
+            Plan plan = ConfigFile.read(file, known, parsed.<String>matchedOptionValue("--to", null));
             if (parsed.hasMatchedOption("--check")) {
                 top.getOut().println(file + ": " + plan.collectors().size() + " collectors, to " + plan.to());
                 top.getOut().flush();
@@ -209,17 +204,6 @@ public final class CollectMain {
             }
         }
         throw new CollectorException("unknown collector: " + type);
-    }
-
-    private static String text(Path file) throws CollectorException {
-        try {
-            return Files.readString(file, StandardCharsets.UTF_8);
-        } catch (NoSuchFileException missing) {
-            throw new CollectorException(file + ": there is no such file", missing);
-        } catch (IOException unreadable) {
-            throw new CollectorException(
-                    file + ": cannot be read: " + unreadable.getClass().getSimpleName(), unreadable);
-        }
     }
 
     private int run(Plan plan, CommandLine line) throws CollectorException {

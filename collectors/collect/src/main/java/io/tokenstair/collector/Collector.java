@@ -1,7 +1,10 @@
 package io.tokenstair.collector;
 
+import io.tokenstair.collector.reach.FoundServer;
+import io.tokenstair.collector.reach.Look;
 import io.tokenstair.log.LogOutlet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A kind of live collector, as {@code tokenstair collect} knows it. To add one: implement this, and name it in {@link Collectors}. */
 interface Collector {
@@ -23,6 +26,24 @@ interface Collector {
      * @throws CollectorException where it cannot start: what, and what to do
      */
     Running start(String name, OptionValues values, LogOutlet outlet) throws CollectorException;
+
+    /**
+     * What {@code tokenstair doctor} looks at before it is started with these options: its engine's addresses, its own ports, its files.
+     * Nothing that changes the engine, sends a prompt or empties what is read.
+     *
+     * @throws CollectorException where the options cannot be used together
+     */
+    default List<Look> looks(OptionValues values) throws CollectorException {
+        return List.of();
+    }
+
+    /**
+     * The options, as one types them, to collect from a server that was found on this machine; null where it is none for this
+     * collector.
+     */
+    default @Nullable String optionsFor(FoundServer server) {
+        return null;
+    }
 
     /** A collector that runs. */
     interface Running extends AutoCloseable {

@@ -3,7 +3,11 @@ package io.tokenstair.collector;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.log.LogOutlet;
 import io.tokenstair.spelling.NearestName;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -40,6 +44,25 @@ final class ConfigFile {
     private ConfigFile(String file, List<Collector> known) {
         this.file = file;
         this.known = known;
+    }
+
+    /**
+     * What a file says is to be collected.
+     *
+     * @param file the file
+     * @param known the collectors there are
+     * @param to where the log is, instead of what the file says; absent when the file is to say it
+     * @throws CollectorException where it cannot be read, and at the first mistake
+     */
+    static Plan read(Path file, List<Collector> known, @Nullable String to) throws CollectorException {
+        try {
+            return read(file.toString(), Files.readString(file, StandardCharsets.UTF_8), known, to);
+        } catch (NoSuchFileException missing) {
+            throw new CollectorException(file + ": there is no such file", missing);
+        } catch (IOException unreadable) {
+            throw new CollectorException(
+                    file + ": cannot be read: " + unreadable.getClass().getSimpleName(), unreadable);
+        }
     }
 
     /**

@@ -1,11 +1,17 @@
 package io.tokenstair.collector;
 
+import io.tokenstair.collector.reach.CertificateLook;
+import io.tokenstair.collector.reach.FoundServer;
+import io.tokenstair.collector.reach.Look;
+import io.tokenstair.collector.reach.PortLook;
+import io.tokenstair.collector.reach.UpstreamLook;
 import io.tokenstair.gateway.Gateway;
 import io.tokenstair.gateway.GatewaySettings;
 import io.tokenstair.log.LogOutlet;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -106,6 +112,33 @@ final class GatewayCollector implements Collector {
         } catch (IOException failed) {
             throw new CollectorException(name + ": " + failed.getMessage(), failed);
         }
+    }
+
+    @Override
+    public List<Look> looks(OptionValues values) {
+        List<Look> looks = new ArrayList<>();
+        looks.add(UpstreamLook.at("upstream", values.url("upstream"), values.optionalPath("upstream-ca")));
+        looks.add(PortLook.at("listen", values.host("listen"), values.port("listen")));
+        for (String option : List.of("tls-cert", "upstream-ca")) {
+            Path file = values.optionalPath(option);
+            if (file != null) {
+                looks.add(CertificateLook.at(option, file));
+            }
+        }
+        Path key = values.optionalPath("tls-key");
+        if (key != null) {
+            looks.add(CertificateLook.atKey("tls-key", key));
+        }
+        return looks;
+    }
+
+    @Override
+    public @Nullable String optionsFor(FoundServer server) {
+        return switch (server.engine()) {
+            case VLLM, SGLANG, LLAMA_CPP, TRTLLM, DYNAMO, TGI, OLLAMA -> "--upstream " + server.base();
+            case TRITON -> server.base().getPort() == 8002 ? null : "--upstream " + server.base();
+            case KAFKA, TOKENSTAIR, OTHER -> null;
+        };
     }
 
     private static @Nullable Path readable(String name, String option, OptionValues values) throws CollectorException {

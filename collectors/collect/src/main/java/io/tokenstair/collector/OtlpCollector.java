@@ -5,6 +5,8 @@ import io.tokenstair.collect.otlp.OtlpLimits;
 import io.tokenstair.collect.otlp.receive.LogOutletWay;
 import io.tokenstair.collect.otlp.receive.OtlpReceiver;
 import io.tokenstair.collect.otlp.receive.ReceiverSettings;
+import io.tokenstair.collector.reach.Look;
+import io.tokenstair.collector.reach.PortLook;
 import io.tokenstair.log.LogOutlet;
 import java.io.IOException;
 import java.util.List;
@@ -80,5 +82,12 @@ final class OtlpCollector implements Collector {
                 receiver.close();
             }
         };
+    }
+
+    @Override
+    public List<Look> looks(OptionValues values) {
+        return List.of(
+                PortLook.at(GRPC, values.host(GRPC), values.port(GRPC)),
+                PortLook.at(HTTP, values.host(HTTP), values.port(HTTP)));
     }
 }

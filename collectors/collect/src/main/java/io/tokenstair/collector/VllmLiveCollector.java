@@ -1,10 +1,17 @@
 package io.tokenstair.collector;
 
+import io.tokenstair.collector.reach.Engine;
+import io.tokenstair.collector.reach.FoundServer;
+import io.tokenstair.collector.reach.Look;
+import io.tokenstair.collector.reach.MetricsLook;
+import io.tokenstair.collector.reach.PortLook;
+import io.tokenstair.collector.reach.ZeroMqLook;
 import io.tokenstair.log.LogOutlet;
 import io.tokenstair.vllm.VllmCollector;
 import io.tokenstair.vllm.VllmSettings;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -75,6 +82,33 @@ final class VllmLiveCollector implements Collector {
         } catch (IllegalArgumentException impossible) {
             throw new CollectorException(name + ": " + impossible.getMessage(), impossible);
         }
+    }
+
+    @Override
+    public List<Look> looks(OptionValues values) {
+        List<Look> looks = new ArrayList<>();
+        String probe = values.optionalText("probe");
+        if (probe != null) {
+            looks.add(PortLook.atZeroMq("probe", probe));
+        }
+        for (String publisher : list(values.optionalText("kv-events"))) {
+            looks.add(ZeroMqLook.at(
+                    "kv-events", publisher, List.of("PUB", "XPUB"), "SUB", "vLLM with --kv-events-config"));
+        }
+        for (String replay : list(values.optionalText("kv-replay"))) {
+            looks.add(ZeroMqLook.at(
+                    "kv-replay", replay, List.of("ROUTER"), "DEALER", "vLLM with a replay_endpoint in --kv-events-config"));
+        }
+        String metrics = values.optionalText("metrics");
+        if (metrics != null) {
+            looks.add(MetricsLook.at("metrics", URI.create(metrics), Engine.VLLM));
+        }
+        return looks;
+    }
+
+    @Override
+    public @Nullable String optionsFor(FoundServer server) {
+        return server.engine() == Engine.VLLM ? "--metrics " + server.base() + "/metrics" : null;
     }
 
     private static List<String> list(@Nullable String texts) {

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param advice what to do; absent where there is nothing to do
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-record Check(
+public record Check(
         String name, Status status, String found, @Nullable String advice) {
 
     /** Whether what was looked for is there. */
-    enum Status {
+    public enum Status {
         /** There, and good enough. */
         @JsonProperty("ok")
         OK,
@@ -29,15 +29,18 @@ record Check(
         OPTIONAL
     }
 
-    static Check ok(String name, String found) {
+    /** It is there, and good enough. */
+    public static Check ok(String name, String found) {
         return new Check(name, Status.OK, found, null);
     }
 
-    static Check missing(String name, String found, String advice) {
+    /** Something does not work without it. */
+    public static Check missing(String name, String found, String advice) {
         return new Check(name, Status.MISSING, found, advice);
     }
 
-    static Check optional(String name, String found, @Nullable String advice) {
+    /** Everything works without it. */
+    public static Check optional(String name, String found, @Nullable String advice) {
         return new Check(name, Status.OPTIONAL, found, advice);
     }
 }

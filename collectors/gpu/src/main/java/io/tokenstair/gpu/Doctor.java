@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 /** Looks at the machine: what is there, what is not, and what to do about it. */
-final class Doctor {
+public final class Doctor {
 
     private static final long GIBIBYTE = 1L << 30;
     private static final long WANTED_MEMORY_BYTES = 4 * GIBIBYTE;
@@ -40,13 +40,13 @@ final class Doctor {
      * @param folder where archives will lie: its disk is looked at
      * @param gpu what the driver answered
      */
-    Doctor(Path folder, GpuState gpu) {
+    public Doctor(Path folder, GpuState gpu) {
         this.folder = folder;
         this.gpu = gpu;
     }
 
     /** Every check, in the order they are printed. */
-    List<Check> checks() {
+    public List<Check> checks() {
         return List.of(java(), maven(), python(), cores(), memory(), disk(), gpuCheck(gpu), browser(), docker());
     }
 

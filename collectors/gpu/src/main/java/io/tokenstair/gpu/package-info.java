@@ -1,4 +1,4 @@
-/** What the GPU side of a machine offers: device detection by JCuda, and the {@code doctor} command. */
+/** What the GPU side of a machine offers: device detection by JCuda, and what else {@code doctor} asks of a machine. */
 @NullMarked
 package io.tokenstair.gpu;
 

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.collector.reach;
+
+import org.jspecify.annotations.NullMarked;
