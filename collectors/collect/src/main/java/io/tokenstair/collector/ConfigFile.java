@@ -176,7 +176,7 @@ final class ConfigFile {
                 String text = scalar(node, option.name());
                 String problem = option.problem(text);
                 if (problem != null) {
-                    throw error(node, option.name() + ": " + problem + ": " + text);
+                    throw error(node, option.name() + ": " + problem + option.shown(text));
                 }
                 texts.put(option.name(), text);
             }
@@ -275,6 +275,7 @@ final class ConfigFile {
             case BYTES -> "64KiB";
             case DURATION -> "10s";
             case FLAG -> "true";
+            case SECRET -> "env:NAME";
             case TEXT, PATH -> "./" + option.name();
             case CHOICE -> option.choices().get(0);
         };

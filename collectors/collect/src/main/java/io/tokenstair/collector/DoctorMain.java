@@ -157,8 +157,7 @@ public final class DoctorMain implements Callable<Integer> {
         System.exit(line.execute(arguments));
     }
 
-    static CommandLine commandLine(
-            List<Collector> known, List<UsualPorts.Usual> usualPorts, Supplier<GpuState> gpu) {
+    static CommandLine commandLine(List<Collector> known, List<UsualPorts.Usual> usualPorts, Supplier<GpuState> gpu) {
         return new CommandLine(new DoctorMain(known, usualPorts, gpu))
                 .setParameterExceptionHandler(
                         (problem, arguments) -> refuse(problem.getCommandLine(), String.valueOf(problem.getMessage())));
@@ -186,9 +185,7 @@ public final class DoctorMain implements Callable<Integer> {
         }
         boolean ready = rows.stream().noneMatch(row -> row.status() == Seen.Status.FAILED);
         print(new Report(ready, null, null, null, null, rows), () -> DoctorText.reach(rows, colours(), width()));
-        return exit(
-                ready,
-                rows.stream().anyMatch(row -> row.status() == Seen.Status.WARNING));
+        return exit(ready, rows.stream().anyMatch(row -> row.status() == Seen.Status.WARNING));
     }
 
     private List<ReachRow> reach(Plan plan) throws CollectorException, InterruptedException {
@@ -223,7 +220,8 @@ public final class DoctorMain implements Callable<Integer> {
         List<String> commands = commands(running);
         boolean ready = checks.stream().noneMatch(check -> check.status() == Check.Status.MISSING);
         print(
-                new Report(ready, checks, state, running.stream().map(AtPort::of).toList(), commands, null),
+                new Report(
+                        ready, checks, state, running.stream().map(AtPort::of).toList(), commands, null),
                 () -> DoctorText.machine(checks, colours(), width())
                         + DoctorText.running(running, commands, colours(), width()));
         return exit(ready, false);
@@ -250,8 +248,8 @@ public final class DoctorMain implements Callable<Integer> {
                 }
             }
         }
-        boolean otlpFree = running.stream()
-                .noneMatch(found -> found.usual().kind() == UsualPorts.Kind.OTLP && found.isTaken());
+        boolean otlpFree =
+                running.stream().noneMatch(found -> found.usual().kind() == UsualPorts.Kind.OTLP && found.isTaken());
         if (otlpFree && !commands.isEmpty()) {
             commands.add("tokenstair collect otlp --to " + log);
         }

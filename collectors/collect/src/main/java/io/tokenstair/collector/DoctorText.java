@@ -46,7 +46,12 @@ final class DoctorText {
                     .append("  ")
                     .append(padded(Integer.toString(found.usual().port()), 5))
                     .append("  ");
-            row(text, MARK + 9, width, found.found() + " (usually " + found.usual().whose() + ")", "");
+            row(
+                    text,
+                    MARK + 9,
+                    width,
+                    found.found() + " (usually " + found.usual().whose() + ")",
+                    "");
         }
         if (commands.isEmpty()) {
             text.append("\nNo engine found there: name its address, as in\n")
@@ -85,7 +90,11 @@ final class DoctorText {
                 case WARNING -> mark("warning", YELLOW, coloured);
                 case FAILED -> mark("failed", RED, coloured);
             };
-            text.append("  ").append(mark).append("  ").append(padded(row.subject(), subjects)).append("  ");
+            text.append("  ")
+                    .append(mark)
+                    .append("  ")
+                    .append(padded(row.subject(), subjects))
+                    .append("  ");
             int indent = MARK + subjects + 6;
             text.append(wrapped(row.address(), indent, width)).append('\n');
             text.append(" ".repeat(indent));
@@ -96,7 +105,11 @@ final class DoctorText {
         if (failed == 0 && warned == 0) {
             text.append("\nAll ").append(rows.size()).append(" can be reached.\n");
         } else {
-            text.append("\nFailed: ").append(failed).append(", warnings: ").append(warned).append(", of ");
+            text.append("\nFailed: ")
+                    .append(failed)
+                    .append(", warnings: ")
+                    .append(warned)
+                    .append(", of ");
             text.append(rows.size()).append(". What to do stands behind ->\n");
         }
         return text.toString();

@@ -9,7 +9,6 @@ import io.tokenstair.gateway.Gateway;
 import io.tokenstair.gateway.GatewaySettings;
 import io.tokenstair.log.LogOutlet;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,9 +77,9 @@ final class GatewayCollector implements Collector {
                     values.port("listen"),
                     values.url("upstream"),
                     values.flag("upstream-http2"),
-                    readable(name, "tls-cert", values),
-                    readable(name, "tls-key", values),
-                    readable(name, "upstream-ca", values),
+                    values.readable(name, "tls-cert"),
+                    values.readable(name, "tls-key"),
+                    values.readable(name, "upstream-ca"),
                     values.count("threads"),
                     values.count("max-connections"),
                     (int) Math.min(16 << 20, values.bytes("max-header")),
@@ -119,16 +118,11 @@ final class GatewayCollector implements Collector {
         List<Look> looks = new ArrayList<>();
         looks.add(UpstreamLook.at("upstream", values.url("upstream"), values.optionalPath("upstream-ca")));
         looks.add(PortLook.at("listen", values.host("listen"), values.port("listen")));
-        for (String option : List.of("tls-cert", "upstream-ca")) {
-            Path file = values.optionalPath(option);
-            if (file != null) {
-                looks.add(CertificateLook.at(option, file));
-            }
-        }
-        Path key = values.optionalPath("tls-key");
-        if (key != null) {
-            looks.add(CertificateLook.atKey("tls-key", key));
-        }
+        looks.addAll(CertificateLook.ofServer(
+                values.optionalPath("tls-cert"),
+                values.optionalPath("tls-key"),
+                "upstream-ca",
+                values.optionalPath("upstream-ca")));
         return looks;
     }
 
@@ -139,13 +133,5 @@ final class GatewayCollector implements Collector {
             case TRITON -> server.base().getPort() == 8002 ? null : "--upstream " + server.base();
             case KAFKA, TOKENSTAIR, OTHER -> null;
         };
-    }
-
-    private static @Nullable Path readable(String name, String option, OptionValues values) throws CollectorException {
-        Path file = values.optionalPath(option);
-        if (file != null && !Files.isReadable(file)) {
-            throw new CollectorException(name + ": " + option + ": cannot be read: " + file);
-        }
-        return file;
     }
 }

@@ -50,6 +50,11 @@ record Option(
         return kind.problem(text);
     }
 
+    /** A value as messages may show it, behind a colon; empty where it may be a secret. */
+    String shown(String text) {
+        return kind == OptionKind.SECRET ? "" : ": " + text;
+    }
+
     /** How its value is named in help texts. */
     String label() {
         return kind == OptionKind.CHOICE ? String.join("|", choices) : kind.label();

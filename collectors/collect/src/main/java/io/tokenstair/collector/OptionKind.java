@@ -26,6 +26,8 @@ enum OptionKind {
     URL("URL"),
     /** A file or folder. */
     PATH("PATH"),
+    /** Where a secret lies, never the secret itself: env:NAME or file:PATH. */
+    SECRET("env:NAME|file:PATH"),
     /** One of a few words. */
     CHOICE("WORD");
 
@@ -33,6 +35,7 @@ enum OptionKind {
     private static final Pattern TIME = Pattern.compile("(\\d{1,12})\\s?(ms|s|m|h)");
     private static final Pattern HOST_AND_PORT =
             Pattern.compile("(\\[[0-9a-fA-F:.%]{2,60}]|[^\\s:\\[\\]/]{1,253}):(\\d{1,5})");
+    private static final Pattern SECRET_PLACE = Pattern.compile("env:[A-Za-z_][A-Za-z0-9_]{0,127}|file:[^\\x00]{1,4096}");
     private static final Map<String, Long> UNIT_BYTES =
             Map.of("B", 1L, "KiB", 1L << 10, "MiB", 1L << 20, "GiB", 1L << 30);
     private static final Map<String, Long> UNIT_MILLIS = Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L);
@@ -52,6 +55,7 @@ enum OptionKind {
     String problem(String text) {
         return switch (this) {
             case TEXT, CHOICE -> text.isEmpty() ? "empty" : null;
+            case SECRET -> SECRET_PLACE.matcher(text).matches() ? null : "give env:NAME or file:PATH, not the secret itself";
             case PATH -> text.isEmpty() || text.indexOf('\0') >= 0 ? "no path" : null;
             case COUNT -> text.matches("\\d{1,9}") ? null : "not a whole number from 0 to 999999999";
             case BYTES -> SIZE.matcher(text).matches() ? null : "not a size, such as 65536 or 64KiB";

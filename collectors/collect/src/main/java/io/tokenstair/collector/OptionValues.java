@@ -1,6 +1,9 @@
 package io.tokenstair.collector;
 
+import java.io.BufferedReader;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -10,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The options of one collector, with defaults where nothing was given. */
 final class OptionValues {
+    private static final String ENVIRONMENT = "env:";
+    private static final String FILE = "file:";
+
     private final Map<String, String> texts = new HashMap<>();
 
     /**
@@ -28,7 +34,7 @@ final class OptionValues {
             }
             String problem = option.problem(text);
             if (problem != null) {
-                throw new CollectorException(place + ": " + option.name() + ": " + problem + ": " + text);
+                throw new CollectorException(place + ": " + option.name() + ": " + problem + option.shown(text));
             }
             texts.put(option.name(), text);
         }
@@ -76,6 +82,47 @@ final class OptionValues {
 
     URI url(String name) {
         return URI.create(text(name));
+    }
+
+    /**
+     * A secret, from where the option says it lies; null where the option was not given.
+     *
+     * @throws CollectorException where there is none: says where, and never what
+     */
+    @Nullable
+    String optionalSecret(String name) throws CollectorException {
+        String place = texts.get(name);
+        if (place == null) {
+            return null;
+        }
+        String secret;
+        if (place.startsWith(ENVIRONMENT)) {
+            secret = System.getenv(place.substring(ENVIRONMENT.length()));
+            if (secret == null || secret.isBlank()) {
+                throw new CollectorException(name + ": the environment has no " + place.substring(ENVIRONMENT.length()));
+            }
+        } else {
+            Path file = Path.of(place.substring(FILE.length()));
+            try (BufferedReader lines = Files.newBufferedReader(file)) {
+                secret = lines.readLine();
+            } catch (IOException unreadable) {
+                throw new CollectorException(name + ": cannot be read: " + file);
+            }
+            if (secret == null || secret.isBlank()) {
+                throw new CollectorException(name + ": the first line is empty: " + file);
+            }
+        }
+        return secret.strip();
+    }
+
+    /** A file that can be read; null where none was given. */
+    @Nullable
+    Path readable(String collectorName, String name) throws CollectorException {
+        Path file = optionalPath(name);
+        if (file != null && !Files.isReadable(file)) {
+            throw new CollectorException(collectorName + ": " + name + ": cannot be read: " + file);
+        }
+        return file;
     }
 
     @Nullable

@@ -97,7 +97,11 @@ final class VllmLiveCollector implements Collector {
         }
         for (String replay : list(values.optionalText("kv-replay"))) {
             looks.add(ZeroMqLook.at(
-                    "kv-replay", replay, List.of("ROUTER"), "DEALER", "vLLM with a replay_endpoint in --kv-events-config"));
+                    "kv-replay",
+                    replay,
+                    List.of("ROUTER"),
+                    "DEALER",
+                    "vLLM with a replay_endpoint in --kv-events-config"));
         }
         String metrics = values.optionalText("metrics");
         if (metrics != null) {

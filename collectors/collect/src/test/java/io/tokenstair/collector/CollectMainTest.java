@@ -74,7 +74,7 @@ class CollectMainTest {
         assertThat(check(printed)).isZero();
         // With every comment that holds a setting taken away it says the same.
         assertThat(check(printed.replaceAll(
-                        "(?m)^(\\s*)#((?!tls-|upstream-ca|probe|kv-|metrics:)[a-z0-9-]+: )", "$1$2")))
+                        "(?m)^(\\s*)#((?!tls-|upstream-ca|token:|probe|kv-|metrics:)[a-z0-9-]+: )", "$1$2")))
                 .as(err.toString())
                 .isZero();
     }

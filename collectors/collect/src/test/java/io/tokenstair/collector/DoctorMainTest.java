@@ -53,7 +53,8 @@ class DoctorMainTest {
         return Files.writeString(
                 folder.resolve("collect.yaml"),
                 "to: " + folder.resolve("log") + "\ncollectors:\n  - type: gateway\n    upstream: http://127.0.0.1:"
-                        + engine + "\n    listen: 127.0.0.1:" + free() + "\n  - type: vllm\n    kv-events: tcp://127.0.0.1:"
+                        + engine + "\n    listen: 127.0.0.1:" + free()
+                        + "\n  - type: vllm\n    kv-events: tcp://127.0.0.1:"
                         + free() + "\n  - type: otlp\n    grpc: 127.0.0.1:" + free() + "\n    http: 127.0.0.1:" + free()
                         + "\n");
     }
@@ -63,7 +64,8 @@ class DoctorMainTest {
         try (AnsweringServer engine = AnsweringServer.of(VLLM, "uvicorn")) {
             Path file = config(engine.port());
             long before = System.nanoTime();
-            assertThat(run(List.of(), "--config", file.toString(), "--format", "json")).isZero();
+            assertThat(run(List.of(), "--config", file.toString(), "--format", "json"))
+                    .isZero();
             assertThat((System.nanoTime() - before) / 1_000_000).isLessThan(5_500);
             JsonNode report = new ObjectMapper().readTree(out.toString());
             assertThat(report.get("ready").asBoolean()).isFalse();
@@ -72,8 +74,7 @@ class DoctorMainTest {
                     .containsExactly("", "gateway-0", "gateway-0", "vllm-0", "otlp-0", "otlp-0");
             assertThat(reach.findValuesAsText("subject"))
                     .containsExactly("to", "upstream", "listen", "kv-events", "grpc", "http");
-            assertThat(reach.findValuesAsText("status"))
-                    .containsExactly("ok", "ok", "ok", "failed", "ok", "ok");
+            assertThat(reach.findValuesAsText("status")).containsExactly("ok", "ok", "ok", "failed", "ok", "ok");
             assertThat(reach.get(1).get("found").asText()).isEqualTo("vLLM 0.32.0, model tiny");
             assertThat(reach.get(3).get("advice").asText()).startsWith("start vLLM with --kv-events-config");
 
@@ -91,7 +92,8 @@ class DoctorMainTest {
 
     @Test
     void whatCannotBeReadIsOneLineAndExitTwo() throws Exception {
-        assertThat(run(List.of(), "--config", folder.resolve("none.yaml").toString())).isEqualTo(2);
+        assertThat(run(List.of(), "--config", folder.resolve("none.yaml").toString()))
+                .isEqualTo(2);
         Path wrong = Files.writeString(folder.resolve("wrong.yaml"), "to: log\ncollectors:\n  - type: gatway\n");
         assertThat(run(List.of(), "--config", wrong.toString())).isEqualTo(2);
         assertThat(run(List.of(), "--colour")).isEqualTo(2);
@@ -113,7 +115,8 @@ class DoctorMainTest {
             assertThat(run(ports, "--format", "json")).isZero();
             JsonNode report = new ObjectMapper().readTree(out.toString());
             assertThat(report.get("checks").findValuesAsText("name"))
-                    .containsExactly("Java", "Maven", "Python 3", "Cores", "Memory", "Disk", "GPU", "Browser", "Docker");
+                    .containsExactly(
+                            "Java", "Maven", "Python 3", "Cores", "Memory", "Disk", "GPU", "Browser", "Docker");
             assertThat(report.get("gpu").get("state").asText()).isEqualTo("no-driver");
             assertThat(report.get("running").get(0).get("engine").asText()).isEqualTo("vllm");
             assertThat(report.get("running").get(0).get("version").asText()).isEqualTo("0.32.0");
@@ -133,7 +136,8 @@ class DoctorMainTest {
                 Path file = Files.writeString(
                         folder.resolve("told.yaml"),
                         "to: x\ncollectors:\n  - type: " + command.split(" ", -1)[2]
-                                + command.replaceFirst(".*--to \\./log", "").replaceAll(" --(\\S+) (\\S+)", "\n    $1: $2")
+                                + command.replaceFirst(".*--to \\./log", "")
+                                        .replaceAll(" --(\\S+) (\\S+)", "\n    $1: $2")
                                 + "\n");
                 assertThat(ConfigFile.read(file, Collectors.all(), null).collectors())
                         .hasSize(1);

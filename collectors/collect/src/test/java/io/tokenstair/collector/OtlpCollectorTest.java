@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.tokenstair.log.LogOutlet;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -36,5 +37,29 @@ class OtlpCollectorTest {
         assertThat(values(Map.of()).host("grpc")).isEqualTo("127.0.0.1");
         assertThatThrownBy(() -> values(Map.of("http", "4318"))).hasMessageContaining("not an address");
         assertThatThrownBy(() -> values(Map.of("max-request", "lots"))).hasMessageContaining("not a size");
+    }
+
+    @Test
+    void aSecretIsReadFromWhereItLiesAndIsInNoMessage() throws Exception {
+        String secret = "s3cr3t-that-nobody-may-read";
+        Path file = Files.writeString(folder.resolve("token"), secret + "\n");
+        assertThat(values(Map.of("token", "file:" + file)).optionalSecret("token")).isEqualTo(secret);
+        assertThatThrownBy(() -> values(Map.of("token", secret)))
+                .hasMessage("test: token: give env:NAME or file:PATH, not the secret itself");
+        assertThatThrownBy(() -> values(Map.of("token", "env:TOKENSTAIR_NO_SUCH")).optionalSecret("token"))
+                .hasMessage("token: the environment has no TOKENSTAIR_NO_SUCH");
+        assertThatThrownBy(() -> values(Map.of("token", "file:" + folder.resolve("none"))).optionalSecret("token"))
+                .hasMessageStartingWith("token: cannot be read: ");
+        assertThatThrownBy(() -> ConfigFile.read(
+                        "f", "to: x\ncollectors:\n  - {type: otlp, token: " + secret + "}\n", Collectors.all(), null))
+                .hasMessage("f:3:25: token: give env:NAME or file:PATH, not the secret itself");
+        try (LogOutlet outlet = LogOutlet.open(folder.resolve("log").toString())) {
+            assertThatThrownBy(() -> new OtlpCollector()
+                            .start(
+                                    "otlp",
+                                    values(Map.of("grpc", "127.0.0.1:0", "http", "127.0.0.1:0", "tls-cert", file.toString())),
+                                    outlet))
+                    .hasMessage("otlp: Cannot speak TLS with only one of certificate and key");
+        }
     }
 }

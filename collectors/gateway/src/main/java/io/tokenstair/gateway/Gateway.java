@@ -2,6 +2,7 @@ package io.tokenstair.gateway;
 
 import io.tokenstair.clock.HostClocks;
 import io.tokenstair.log.CollectorFeed;
+import io.tokenstair.server.GuardedTransport;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;

@@ -1,5 +1,6 @@
 package io.tokenstair.gateway;
 
+import io.tokenstair.server.RestingConnections;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.Http2Settings;
@@ -13,14 +14,11 @@ import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.PemTrustOptions;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One event loop of a gateway: a server, its connections, and clients of its own to the engine. */
 final class GatewayVerticle extends VerticleBase {
-    private static final long NO_TIMER = -1;
     /** Shorter than the 5 s after which uvicorn closes an idle connection, so that none is used that is just being closed. */
     private static final int UPSTREAM_KEEP_ALIVE_SECONDS = 4;
 
@@ -30,16 +28,10 @@ final class GatewayVerticle extends VerticleBase {
     private final int port;
     private final Recorder recorder;
     private final Traffic traffic;
-    private final Map<HttpConnection, Guard> guards = new IdentityHashMap<>();
+    private @Nullable RestingConnections resting;
     private @Nullable HttpServer server;
     private @Nullable HttpClient plainClient;
     private @Nullable HttpClient streamClient;
-
-    /** What keeps a connection from resting for ever. */
-    private static final class Guard {
-        private int open;
-        private long timer = NO_TIMER;
-    }
 
     GatewayVerticle(GatewaySettings settings, int port, Recorder recorder, Traffic traffic) {
         this.settings = settings;
@@ -54,7 +46,9 @@ final class GatewayVerticle extends VerticleBase {
         streamClient = client(true);
         HttpServer created = vertx.createHttpServer(serverOptions());
         server = created;
-        created.connectionHandler(this::connected);
+        RestingConnections guards = new RestingConnections(vertx, settings.headerTimeout());
+        resting = guards;
+        created.connectionHandler(connection -> connected(connection, guards));
         created.requestHandler(this::request);
         return created.listen(port, settings.host());
     }
@@ -115,57 +109,29 @@ final class GatewayVerticle extends VerticleBase {
                         .setMaxWaitQueueSize(settings.maxConnections()));
     }
 
-    private void connected(HttpConnection connection) {
+    private void connected(HttpConnection connection, RestingConnections guards) {
         if (!traffic.connect(settings.maxConnections())) {
             connection.close();
             return;
         }
-        Guard guard = new Guard();
-        guards.put(connection, guard);
-        arm(connection, guard);
+        guards.connected(connection);
         connection.closeHandler(closed -> {
-            disarm(guard);
-            if (guards.remove(connection) != null) {
+            if (guards.closed(connection)) {
                 traffic.disconnect();
             }
         });
     }
 
-    /** From now on the connection is closed, unless a request comes: whole heads count, not single bytes. */
-    private void arm(HttpConnection connection, Guard guard) {
-        disarm(guard);
-        guard.timer = vertx.setTimer(settings.headerTimeout().toMillis(), late -> {
-            guard.timer = NO_TIMER;
-            if (guard.open == 0) {
-                connection.close();
-            }
-        });
-    }
-
-    private void disarm(Guard guard) {
-        if (guard.timer != NO_TIMER) {
-            vertx.cancelTimer(guard.timer);
-            guard.timer = NO_TIMER;
-        }
-    }
-
     private void request(HttpServerRequest request) {
         HttpConnection connection = request.connection();
-        Guard guard = guards.get(connection);
-        if (guard != null) {
-            guard.open++;
-            disarm(guard);
-        }
+        RestingConnections guards = resting;
         HttpClient plain = plainClient;
         HttpClient stream = streamClient;
-        if (plain == null || stream == null) {
+        if (plain == null || stream == null || guards == null) {
             return;
         }
-        new Exchange(vertx, settings, recorder, traffic, request, () -> {
-                    if (guard != null && --guard.open == 0) {
-                        arm(connection, guard);
-                    }
-                })
+        guards.began(connection);
+        new Exchange(vertx, settings, recorder, traffic, request, () -> guards.ended(connection))
                 .forward(plain, stream);
     }
 }

@@ -1,7 +1,11 @@
 package io.tokenstair.look.otlp;
 
+import io.opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import io.opentelemetry.proto.common.v1.InstrumentationScope;
+import io.opentelemetry.proto.logs.v1.LogRecord;
+import io.opentelemetry.proto.logs.v1.ResourceLogs;
+import io.opentelemetry.proto.logs.v1.ScopeLogs;
 import io.opentelemetry.proto.resource.v1.Resource;
 import io.opentelemetry.proto.trace.v1.ResourceSpans;
 import io.opentelemetry.proto.trace.v1.ScopeSpans;
@@ -21,7 +25,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Gives the spans of an archive to a sink, in requests of bounded size. Memory does not grow with the archive. */
+/** Gives the spans of an archive, and its findings as log records too, to a sink, in requests of bounded size. Memory does not grow with the archive. */
 final class ArchiveTraces {
     /** What the spans say they are from: the receiver of Tokenstair knows its own by it. */
     static final String SERVICE = "tokenstair";
@@ -44,6 +48,10 @@ final class ArchiveTraces {
 
     private ScopeSpans.Builder batch = scope();
     private long batchBytes;
+    private ScopeLogs.Builder logBatch = logScope();
+    private long logBytes;
+    private boolean logsTaken = true;
+    private long logs;
     private long spans;
     private long requests;
     private long joined;
@@ -90,19 +98,20 @@ final class ArchiveTraces {
         try (RowCursor<Finding> rows = archive.findings(new FindingFilter(request, null, null))) {
             while (rows.hasNext()) {
                 Finding finding = rows.next();
-                Span span = FindingSpans.of(
-                        finding,
-                        contextOf(finding.requestId(), finding.lifetime()),
-                        contextOf(finding.culpritRequestId(), 0));
-                if (span == null) {
+                TraceContext context = contextOf(finding.requestId(), finding.lifetime());
+                Span span = FindingSpans.of(finding, context, contextOf(finding.culpritRequestId(), 0));
+                LogRecord log = FindingLogs.of(finding, context);
+                if (span == null || log == null) {
                     undated++;
                 } else {
                     findings++;
                     add(span);
+                    add(log);
                 }
             }
         }
         flush();
+        flushLogs();
     }
 
     private TraceContext contextOf(RequestAnalysis row) {
@@ -140,16 +149,52 @@ final class ArchiveTraces {
         spans++;
     }
 
+    private void add(LogRecord log) throws IOException {
+        int bytes = log.getSerializedSize();
+        if (logBytes > 0 && logBytes + bytes > MOST_BYTES) {
+            flushLogs();
+        }
+        if (logsTaken) {
+            logBatch.addLogRecords(log);
+            logBytes += bytes;
+        }
+    }
+
+    private void flushLogs() throws IOException {
+        int count = logBatch.getLogRecordsCount();
+        if (count == 0) {
+            return;
+        }
+        // The spans they name go first.
+        flush();
+        logsTaken = sink.takeLogs(ExportLogsServiceRequest.newBuilder()
+                .addResourceLogs(
+                        ResourceLogs.newBuilder().setResource(resource()).addScopeLogs(logBatch))
+                .build());
+        logs += logsTaken ? count : 0;
+        logBatch = logScope();
+        logBytes = 0;
+    }
+
+    private static ScopeLogs.Builder logScope() {
+        return ScopeLogs.newBuilder()
+                .setScope(InstrumentationScope.newBuilder().setName("io.tokenstair"));
+    }
+
+    private static Resource resource() {
+        return Resource.newBuilder()
+                .addAllAttributes(
+                        new SpanAttributes().text("service.name", SERVICE).list())
+                .build();
+    }
+
     private void flush() throws IOException {
         if (batch.getSpansCount() == 0) {
             return;
         }
         sink.take(ExportTraceServiceRequest.newBuilder()
                 .addResourceSpans(ResourceSpans.newBuilder()
-                        .setResource(Resource.newBuilder()
-                                .addAllAttributes(new SpanAttributes()
-                                        .text("service.name", SERVICE)
-                                        .list()))
+                        .setResource(resource())
                         .addScopeSpans(batch))
                 .build());
         batch = scope();
@@ -159,7 +204,13 @@ final class ArchiveTraces {
     /** What was exported, in one line. */
     String line() {
         return "exported " + spans + " spans: " + requests + " sequences of requests (" + joined
-                + " in the trace they came with), " + findings + " findings";
+                + " in the trace they came with), " + findings + " findings"
+                + (logs > 0 ? ", which are " + logs + " log records too" : "");
+    }
+
+    /** True where findings went as spans only, since log records are not taken there. */
+    boolean isWithoutLogs() {
+        return !logsTaken;
     }
 
     /** Requests and findings without a time of day, which no trace can show. */

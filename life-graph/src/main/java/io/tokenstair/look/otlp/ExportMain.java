@@ -44,7 +44,7 @@ public final class ExportMain implements Runnable {
      */
     static int run(String[] arguments, OutputStream out, OutputStream err, Map<String, String> environment) {
         CommandLine commandLine = new CommandLine(new ExportMain())
-                .addSubcommand(new OtlpExportCommand(CommandOutput.ofProcess(out, environment)));
+                .addSubcommand(new OtlpExportCommand(CommandOutput.ofProcess(out, environment), environment));
         return CommandFailures.toldIn(commandLine, out, err).execute(arguments);
     }
 

@@ -3,7 +3,6 @@ package io.tokenstair.look.otlp;
 import com.google.protobuf.ByteString;
 import io.opentelemetry.proto.trace.v1.Span;
 import io.tokenstair.archive.result.Finding;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +33,9 @@ final class FindingSpans {
                 .setKind(Span.SpanKind.SPAN_KIND_INTERNAL)
                 .setStartTimeUnixNano(from)
                 .setEndTimeUnixNano(Math.max(from, to))
-                .addAllAttributes(attributes(finding));
+                .addAllAttributes(attributes(finding)
+                        .text("tokenstair.finding.narrative", finding.narrative())
+                        .list());
         String requestId = finding.requestId();
         if (request != null && requestId != null) {
             Integer lifetime = finding.lifetime();
@@ -54,7 +55,8 @@ final class FindingSpans {
         return span.build();
     }
 
-    private static List<io.opentelemetry.proto.common.v1.KeyValue> attributes(Finding finding) {
+    /** What a finding says but for its sentences. */
+    static SpanAttributes attributes(Finding finding) {
         SpanAttributes attributes = new SpanAttributes()
                 .text("tokenstair.finding.id", finding.findingId())
                 .text("tokenstair.finding.rule", finding.rule())
@@ -69,8 +71,7 @@ final class FindingSpans {
                 .whole("tokenstair.last_token.index", finding.lastTokenIndex())
                 .whole("tokenstair.bound.nanos", finding.boundNanos())
                 .texts("tokenstair.missing_layers", finding.missingLayers())
-                .texts("tokenstair.evidence", finding.evidence())
-                .text("tokenstair.finding.narrative", finding.narrative());
+                .texts("tokenstair.evidence", finding.evidence());
         for (int i = 0;
                 i < Math.min(finding.partNames().size(), finding.partNanos().size());
                 i++) {
@@ -78,6 +79,6 @@ final class FindingSpans {
                     "tokenstair.part." + finding.partNames().get(i) + ".nanos",
                     finding.partNanos().get(i));
         }
-        return attributes.list();
+        return attributes;
     }
 }

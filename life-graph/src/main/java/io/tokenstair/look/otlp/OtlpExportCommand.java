@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -23,7 +25,8 @@ import picocli.CommandLine.Option;
         name = "otlp",
         description = {
             "Requests, their slow tokens and findings as OpenTelemetry traces, in the trace that",
-            "came with the request, so that they stand beside the spans of its engine."
+            "came with the request, so that they stand beside the spans of its engine.",
+            "Findings also as log records that name the request's span."
         },
         sortOptions = false,
         footer = {
@@ -36,6 +39,7 @@ import picocli.CommandLine.Option;
         })
 final class OtlpExportCommand implements Callable<Integer> {
     private final CommandOutput output;
+    private final Map<String, String> environment;
 
     @Mixin
     private ReadingOptions options = new ReadingOptions();
@@ -63,8 +67,24 @@ final class OtlpExportCommand implements Callable<Integer> {
         private @Nullable Path out;
     }
 
-    OtlpExportCommand(CommandOutput output) {
+    @Option(
+            names = "--header",
+            paramLabel = "NAME=env:VAR|NAME=file:PATH",
+            description = "A header to send, such as authorization=env:OTLP_AUTH; repeat it for more.")
+    private List<String> headers = new ArrayList<>();
+
+    @Option(names = "--ca", paramLabel = "FILE", description = "PEM file of who signs the endpoint's certificate.")
+    private @Nullable Path authority;
+
+    @Option(names = "--cert", paramLabel = "FILE", description = "PEM file of a certificate to show.")
+    private @Nullable Path certificate;
+
+    @Option(names = "--key", paramLabel = "FILE", description = "PEM file of its private key, PKCS 8.")
+    private @Nullable Path key;
+
+    OtlpExportCommand(CommandOutput output, Map<String, String> environment) {
         this.output = output;
+        this.environment = environment;
     }
 
     @Override
@@ -84,7 +104,10 @@ final class OtlpExportCommand implements Callable<Integer> {
                     lines.println(traces.undated() + " without a time of day: no trace can show them");
                 }
                 if (sink.refusedSpans() > 0) {
-                    lines.println(sink.refusedSpans() + " spans were refused there");
+                    lines.println(sink.refusedSpans() + " spans or log records were refused there");
+                }
+                if (traces.isWithoutLogs()) {
+                    lines.println("no log records are taken there: findings went as spans only");
                 }
             } catch (IOException failure) {
                 throw new UnusableInputException(
@@ -101,7 +124,7 @@ final class OtlpExportCommand implements Callable<Integer> {
         Path out = target.out;
         if (to != null) {
             try {
-                return new OtlpEndpoint(to);
+                return new OtlpEndpoint(to, EndpointAccess.of(headers, authority, certificate, key, environment));
             } catch (IllegalArgumentException wrong) {
                 throw new UnusableInputException(
                         Terminal.safe("Cannot send to " + to + ": " + wrong.getMessage()), wrong);

@@ -1,5 +1,6 @@
 package io.tokenstair.look.otlp;
 
+import io.opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
@@ -47,6 +48,16 @@ final class OtlpFile implements OtlpSink {
             out.write(OtlpJsonWriter.line(request).getBytes(StandardCharsets.UTF_8));
             out.write('\n');
         }
+    }
+
+    /** A line of JSON says what it is; a frame of protobuf does not, so that spans are alone in such a file. */
+    @Override
+    public boolean takeLogs(ExportLogsServiceRequest request) throws IOException {
+        if (!binary) {
+            out.write(OtlpJsonWriter.line(request).getBytes(StandardCharsets.UTF_8));
+            out.write('\n');
+        }
+        return !binary;
     }
 
     @Override

@@ -162,7 +162,7 @@ class ArchiveMetricsTest {
         Set<String> exported = new TreeSet<>(families(page()));
         try (LogOutlet outlet = LogOutlet.open(folder.resolve("log").toString());
                 OtlpReceiver receiver = OtlpReceiver.start(
-                        ReceiverSettings.DEFAULT.onPorts(0, 0),
+                        ReceiverSettings.onLoopback(0, 0),
                         new LogOutletWay(outlet, "otlp"),
                         EpochClock.system(),
                         () -> LogOutletWay.metrics(outlet))) {

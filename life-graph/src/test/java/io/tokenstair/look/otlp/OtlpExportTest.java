@@ -2,9 +2,11 @@ package io.tokenstair.look.otlp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import io.opentelemetry.proto.common.v1.AnyValue;
 import io.opentelemetry.proto.common.v1.KeyValue;
+import io.opentelemetry.proto.logs.v1.LogRecord;
 import io.opentelemetry.proto.trace.v1.ResourceSpans;
 import io.opentelemetry.proto.trace.v1.ScopeSpans;
 import io.opentelemetry.proto.trace.v1.Span;
@@ -17,6 +19,7 @@ import io.tokenstair.collect.otlp.OtlpLimits;
 import io.tokenstair.collect.otlp.OtlpRequest;
 import io.tokenstair.collect.otlp.receive.EventWay;
 import io.tokenstair.collect.otlp.receive.OtlpReceiver;
+import io.tokenstair.collect.otlp.receive.ReceiverSecurity;
 import io.tokenstair.collect.otlp.receive.ReceiverSettings;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.EventKind;
@@ -25,6 +28,7 @@ import io.tokenstair.look.CommandRun;
 import io.tokenstair.look.SampleArchive;
 import io.tokenstair.look.archive.RequestArrival;
 import io.tokenstair.look.archive.ResultTableFixture;
+import io.vertx.core.net.SelfSignedCertificate;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -226,7 +230,13 @@ class OtlpExportTest {
                 byte[] json = line.getBytes(StandardCharsets.UTF_8);
                 OtlpBatch batch = decoder.decode(OtlpRequest.json(json, json.length, OtlpLimits.DEFAULT));
                 assertThat(batch.rejected()).isZero();
-                batch.events().forEach(event -> fromLines.add((SpanRecorded) event.event()));
+                batch.events().forEach(event -> {
+                    // Findings are log records too, which frames of protobuf do not hold.
+                    SpanRecorded span = (SpanRecorded) event.event();
+                    if (!"LOG_RECORD".equals(span.spanKind())) {
+                        fromLines.add(span);
+                    }
+                });
             }
         }
         Path binary = folder.resolve("same.binpb");
@@ -263,21 +273,119 @@ class OtlpExportTest {
         public @Nullable String trouble() {
             return null;
         }
+
+        /** Spans; findings, which come as log records too, are counted once. */
+        synchronized long spanCount() {
+            return events.stream()
+                    .filter(event -> event instanceof SpanRecorded span && !"LOG_RECORD".equals(span.spanKind()))
+                    .count();
+        }
     }
 
     @Test
     void ourOwnReceiverTakesThem() throws IOException {
         Taken taken = new Taken();
         try (OtlpReceiver receiver =
-                OtlpReceiver.start(ReceiverSettings.DEFAULT.onPorts(0, 0), taken, EpochClock.system(), () -> "")) {
+                OtlpReceiver.start(ReceiverSettings.onLoopback(0, 0), taken, EpochClock.system(), () -> "")) {
             CommandRun run = run("--to", "http://127.0.0.1:" + receiver.httpPort());
             assertThat(run.exitCode()).isZero();
             assertThat(run.out()).doesNotContain("refused");
-            assertThat(run.out()).contains("exported " + taken.events.size() + " spans");
+            assertThat(run.out()).contains("exported " + taken.spanCount() + " spans");
         }
         assertThat(taken.events)
                 .hasSizeGreaterThan(20)
                 .allSatisfy(event -> assertThat(event).isInstanceOf(SpanRecorded.class));
+    }
+
+    @Test
+    void findingsAreLogRecordsThatNameTheSpanOfTheirRequest() throws Exception {
+        Path file = folder.resolve("with-logs.jsonl");
+        CommandRun run = run("--out", file.toString());
+        List<LogRecord> logs = new ArrayList<>();
+        List<Span> spans = new ArrayList<>();
+        for (String line : Files.readAllLines(file)) {
+            byte[] json = line.getBytes(StandardCharsets.UTF_8);
+            OtlpRequest request = OtlpRequest.json(json, json.length, OtlpLimits.DEFAULT);
+            if (request.message() instanceof ExportLogsServiceRequest export) {
+                export.getResourceLogsList()
+                        .forEach(resource -> resource.getScopeLogsList()
+                                .forEach(scope -> logs.addAll(scope.getLogRecordsList())));
+            } else if (request.message() instanceof ExportTraceServiceRequest export) {
+                spans.addAll(spans(List.of(export)));
+            }
+        }
+        List<Span> findings = spans.stream()
+                .filter(span -> span.getName().startsWith("finding "))
+                .toList();
+        assertThat(logs).hasSameSizeAs(findings).isNotEmpty();
+        assertThat(run.out()).contains(", which are " + logs.size() + " log records too");
+        Set<String> all = new HashSet<>();
+        spans.forEach(span -> all.add(hex(span.getTraceId()) + hex(span.getSpanId())));
+        boolean joined = false;
+        for (LogRecord log : logs) {
+            assertThat(log.getEventName()).isEqualTo("tokenstair.finding");
+            assertThat(all).contains(hex(log.getTraceId()) + hex(log.getSpanId()));
+            joined |= hex(log.getTraceId()).equals(TRACE);
+            assertThat(log.getBody().getStringValue()).isNotBlank();
+            assertThat(log.getTimeUnixNano()).isPositive();
+            assertThat(log.getSeverityText()).isIn("info", "warning", "critical");
+            assertThat(log.getSeverityNumber().getNumber())
+                    .isEqualTo(Map.of("info", 9, "warning", 13, "critical", 17).get(log.getSeverityText()));
+            assertThat(log.getAttributesList())
+                    .extracting(KeyValue::getKey)
+                    .contains("tokenstair.finding.id", "tokenstair.finding.rule", "tokenstair.cause");
+        }
+        assertThat(joined).isTrue();
+    }
+
+    @Test
+    void anEndpointThatAsksWhoSendsIsToldOverTls() throws Exception {
+        SelfSignedCertificate own = SelfSignedCertificate.create("localhost");
+        SelfSignedCertificate client = SelfSignedCertificate.create("client");
+        String secret = "s3cr3t-that-nobody-may-read";
+        ReceiverSettings usual = ReceiverSettings.onLoopback(0, 0);
+        ReceiverSettings settings = new ReceiverSettings(
+                usual.grpcHost(),
+                0,
+                usual.httpHost(),
+                0,
+                usual.requestBytes(),
+                usual.limits(),
+                usual.heldBytes(),
+                usual.requestTime(),
+                usual.connections(),
+                usual.futureTolerance(),
+                new ReceiverSecurity(
+                        Path.of(own.certificatePath()),
+                        Path.of(own.privateKeyPath()),
+                        Path.of(client.certificatePath()),
+                        new ReceiverSecurity.Secret("authorization", secret)));
+        Taken taken = new Taken();
+        Path header = Files.writeString(folder.resolve("header"), "Bearer " + secret + "\n");
+        try (OtlpReceiver receiver = OtlpReceiver.start(settings, taken, EpochClock.system(), () -> "")) {
+            String to = "https://localhost:" + receiver.httpPort();
+            CommandRun untrusted = run("--to", to);
+            assertThat(untrusted.exitCode()).isEqualTo(2);
+            assertThat(untrusted.err()).contains("TLS with ").contains("--ca");
+            List<String> tls = List.of(
+                    "--to", to, "--ca", own.certificatePath(), "--cert", client.certificatePath(), "--key", client.privateKeyPath());
+            CommandRun unknown = run(tls.toArray(String[]::new));
+            assertThat(unknown.exitCode()).isEqualTo(2);
+            assertThat(unknown.err()).contains(" answered 401: it wants to know who sends");
+            List<String> whole = new ArrayList<>(tls);
+            whole.addAll(List.of("--header", "Authorization=file:" + header));
+            CommandRun done = run(whole.toArray(String[]::new));
+            assertThat(done.exitCode()).as(done.err()).isZero();
+            assertThat(done.out() + done.err() + unknown.err()).doesNotContain(secret);
+            assertThat(done.out()).contains("exported " + taken.spanCount() + " spans").contains("log records too");
+        }
+        assertThat(run("--to", "http://127.0.0.1:1", "--header", "authorization=" + secret)
+                        .err())
+                .contains("give NAME=env:VARIABLE or NAME=file:PATH")
+                .doesNotContain(secret);
+        assertThat(run("--to", "http://127.0.0.1:1", "--header", "authorization=env:NO_SUCH")
+                        .err())
+                .contains("the environment has no NO_SUCH");
     }
 
     @Test

@@ -21,7 +21,11 @@ final class BrokerPeer {
         try (Socket socket = TcpPeer.connect(host, port)) {
             socket.setSoTimeout(PATIENCE_MILLIS);
             ByteBuffer request = ByteBuffer.allocate(14);
-            request.putInt(10).putShort(API_VERSIONS).putShort((short) 0).putInt(CORRELATION).putShort((short) -1);
+            request.putInt(10)
+                    .putShort(API_VERSIONS)
+                    .putShort((short) 0)
+                    .putInt(CORRELATION)
+                    .putShort((short) -1);
             socket.getOutputStream().write(request.array());
             socket.getOutputStream().flush();
             DataInputStream in = new DataInputStream(socket.getInputStream());

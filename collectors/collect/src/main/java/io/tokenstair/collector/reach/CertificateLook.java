@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Looks at PEM files: readable, what they hold, until when it is good. */
 public final class CertificateLook {
@@ -22,13 +23,34 @@ public final class CertificateLook {
 
     private CertificateLook() {}
 
+    /**
+     * Looks at the files of a server: its certificate, its key, and an authority it trusts; none at what is absent.
+     *
+     * @param authorityOption the option that names the authority
+     */
+    public static List<Look> ofServer(
+            @Nullable Path certificate, @Nullable Path key, String authorityOption, @Nullable Path authority) {
+        List<Look> looks = new ArrayList<>();
+        if (certificate != null) {
+            looks.add(at("tls-cert", certificate));
+        }
+        if (key != null) {
+            looks.add(atKey("tls-key", key));
+        }
+        if (authority != null) {
+            looks.add(at(authorityOption, authority));
+        }
+        return looks;
+    }
+
     /** A look at a file of certificates. */
-    public static Look at(String subject, Path file) {
-        return new Look(subject, file.toString(), () -> look(file, Clock.systemUTC().instant()));
+    static Look at(String subject, Path file) {
+        return new Look(
+                subject, file.toString(), () -> look(file, Clock.systemUTC().instant()));
     }
 
     /** A look at a file of a private key, which is read for its first line only. */
-    public static Look atKey(String subject, Path file) {
+    static Look atKey(String subject, Path file) {
         return new Look(subject, file.toString(), () -> {
             if (!Files.isReadable(file)) {
                 return unreadable();
@@ -74,7 +96,8 @@ public final class CertificateLook {
     static List<X509Certificate> certificates(Path file) throws IOException, CertificateException {
         List<X509Certificate> found = new ArrayList<>();
         try (InputStream in = Files.newInputStream(file)) {
-            for (Certificate certificate : CertificateFactory.getInstance("X.509").generateCertificates(in)) {
+            for (Certificate certificate :
+                    CertificateFactory.getInstance("X.509").generateCertificates(in)) {
                 if (certificate instanceof X509Certificate one) {
                     found.add(one);
                 }

@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param models names of the models it serves, at most a few
  * @param status of the answer that said most, an HTTP status
  */
-public record FoundServer(
-        URI base, Engine engine, @Nullable String version, List<String> models, int status) {
+public record FoundServer(URI base, Engine engine, @Nullable String version, List<String> models, int status) {
     private static final int MOST_CHARACTERS = 60;
 
     /** It in words. */

@@ -63,7 +63,8 @@ public final class LogLook {
             }
             return free < WANTED_BYTES ? Seen.warning(found, "free some space: it will be full soon") : Seen.ok(found);
         } catch (IOException failed) {
-            return Seen.failed("cannot be written to: " + failed.getClass().getSimpleName(), "check the permissions of " + there);
+            return Seen.failed(
+                    "cannot be written to: " + failed.getClass().getSimpleName(), "check the permissions of " + there);
         }
     }
 
@@ -91,8 +92,8 @@ public final class LogLook {
             if (failed.getCause() instanceof UnknownTopicOrPartitionException) {
                 return Seen.warning(
                         "a broker, without the topic " + kafka.topic(),
-                        "make it: kafka-topics.sh --bootstrap-server " + kafka.servers() + " --create --topic " + kafka.topic()
-                                + "; many brokers make it by themselves");
+                        "make it: kafka-topics.sh --bootstrap-server " + kafka.servers() + " --create --topic "
+                                + kafka.topic() + "; many brokers make it by themselves");
             }
             Throwable cause = failed.getCause() == null ? failed : failed.getCause();
             return Seen.failed(

@@ -32,9 +32,7 @@ public final class MetricsLook {
     private static Seen look(URI address, @Nullable Engine wanted)
             throws IOException, InterruptedException, GeneralSecurityException {
         Seen absence = TcpPeer.absence(
-                UpstreamLook.host(address),
-                UpstreamLook.port(address),
-                wanted == null ? "the engine" : wanted.title());
+                UpstreamLook.host(address), UpstreamLook.port(address), wanted == null ? "the engine" : wanted.title());
         if (absence != null) {
             return absence;
         }
@@ -42,7 +40,10 @@ public final class MetricsLook {
         try {
             answer = new HttpPeer(null).one(address);
         } catch (IOException broken) {
-            return Seen.failed("takes connections, and answers no GET: " + broken.getClass().getSimpleName(), "check the port");
+            return Seen.failed(
+                    "takes connections, and answers no GET: "
+                            + broken.getClass().getSimpleName(),
+                    "check the port");
         }
         if (answer.status() != 200) {
             return Seen.failed(
@@ -65,7 +66,8 @@ public final class MetricsLook {
             return Seen.failed("no metrics in what it answers", "check the path");
         }
         if (engine == null) {
-            return Seen.warning(names.size() + " names, of no engine that is known", "check that this is an engine's address");
+            return Seen.warning(
+                    names.size() + " names, of no engine that is known", "check that this is an engine's address");
         }
         List<String> lacking = lacking(names, engine);
         String found = engine.title() + "'s names, " + names.size() + " in all";

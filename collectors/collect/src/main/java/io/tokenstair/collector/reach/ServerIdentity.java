@@ -24,7 +24,9 @@ final class ServerIdentity {
                 peer.all(base, List.of("/v1/models", "/version", "/v2", "/props", "/info", "/api/version"));
         HttpPeer.Answer first = null;
         for (HttpPeer.Answer answer : answers) {
-            first = first == null || (answer != null && first.status() >= 400 && answer.status() < 400) ? answer : first;
+            first = first == null || (answer != null && first.status() >= 400 && answer.status() < 400)
+                    ? answer
+                    : first;
         }
         if (first == null) {
             return null;

@@ -49,7 +49,8 @@ final class TcpPeer {
                     "check the address, and firewalls on the way");
         }
         if (failed instanceof ConnectException) {
-            return Seen.failed("nobody listens there", "start " + whoIsWanted + ", or check that port " + port + " is its");
+            return Seen.failed(
+                    "nobody listens there", "start " + whoIsWanted + ", or check that port " + port + " is its");
         }
         return Seen.failed("cannot be connected to: " + failed.getClass().getSimpleName(), "check the address");
     }

@@ -47,7 +47,8 @@ public final class UpstreamLook {
                 return Seen.warning(server.inWords(), "it answers, and is not ready: see its log");
             }
             if (server.status() == 401 || server.status() == 403) {
-                return Seen.ok("answers HTTP " + server.status() + ": it wants a key, which clients bring; who it is cannot be told");
+                return Seen.ok("answers HTTP " + server.status()
+                        + ": it wants a key, which clients bring; who it is cannot be told");
             }
             return Seen.ok(server.inWords());
         } catch (SSLException untrusted) {
@@ -59,9 +60,11 @@ public final class UpstreamLook {
                     "takes connections, and answers nothing" + (tls ? " to TLS" : ""),
                     tls ? "check the port; if it speaks without TLS, write http" : "check the port");
         } catch (IOException broken) {
-            return Seen.failed("answers, and breaks off: " + broken.getClass().getSimpleName(), "check that it speaks HTTP there");
+            return Seen.failed(
+                    "answers, and breaks off: " + broken.getClass().getSimpleName(), "check that it speaks HTTP there");
         } catch (GeneralSecurityException unusable) {
-            return Seen.failed("the certificate of its authority cannot be used", "check that upstream-ca is a PEM file");
+            return Seen.failed(
+                    "the certificate of its authority cannot be used", "check that upstream-ca is a PEM file");
         }
     }
 

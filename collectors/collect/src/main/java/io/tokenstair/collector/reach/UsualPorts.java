@@ -58,7 +58,10 @@ public final class UsualPorts {
      * @param server the engine; absent where none is known
      */
     public record Found(
-            Usual usual, boolean isTaken, String found, @Nullable FoundServer server) {}
+            Usual usual,
+            boolean isTaken,
+            String found,
+            @Nullable FoundServer server) {}
 
     /** Who is at these ports, in their order, within the deadline of all looks. */
     public static List<Found> look(List<Usual> ports) throws InterruptedException {
@@ -80,7 +83,10 @@ public final class UsualPorts {
         synchronized (found) {
             for (int i = 0; i < ports.size(); i++) {
                 Found one = found.get(i);
-                all.add(one != null ? one : new Found(ports.get(i), true, seen.get(i).found(), null));
+                all.add(
+                        one != null
+                                ? one
+                                : new Found(ports.get(i), true, seen.get(i).found(), null));
             }
         }
         return all;
@@ -91,16 +97,13 @@ public final class UsualPorts {
             return new Found(usual, false, "nobody listens", null);
         }
         URI base = URI.create("http://" + HOST + ":" + usual.port());
-        FoundServer server =
-                switch (usual.kind()) {
-                    case HTTP -> ServerIdentity.of(new HttpPeer(null), base);
-                    case METRICS -> scraped(base);
-                    case KAFKA ->
-                        BrokerPeer.answers(HOST, usual.port())
-                                ? new FoundServer(base, Engine.KAFKA, null, List.of(), 0)
-                                : null;
-                    case GRPC, OTLP -> null;
-                };
+        FoundServer server = switch (usual.kind()) {
+            case HTTP -> ServerIdentity.of(new HttpPeer(null), base);
+            case METRICS -> scraped(base);
+            case KAFKA ->
+                BrokerPeer.answers(HOST, usual.port()) ? new FoundServer(base, Engine.KAFKA, null, List.of(), 0) : null;
+            case GRPC, OTLP -> null;
+        };
         if (server != null) {
             return new Found(usual, true, server.inWords(), server);
         }
@@ -113,8 +116,7 @@ public final class UsualPorts {
             HttpPeer.Answer answer = new HttpPeer(null).one(base.resolve("/metrics"));
             Engine engine = answer.status() != 200
                     ? null
-                    : MetricsLook.engineOf(
-                            MetricsLook.names(new String(answer.body(), StandardCharsets.UTF_8)));
+                    : MetricsLook.engineOf(MetricsLook.names(new String(answer.body(), StandardCharsets.UTF_8)));
             return engine == null ? null : new FoundServer(base, engine, null, List.of(), answer.status());
         } catch (IOException noHttp) {
             return null;

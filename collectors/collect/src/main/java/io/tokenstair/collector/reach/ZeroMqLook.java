@@ -32,8 +32,7 @@ public final class ZeroMqLook {
      * @param asWhat kind of socket to greet as, such as SUB
      * @param whoIsWanted who should be there
      */
-    public static Look at(
-            String subject, String address, List<String> wantedKinds, String asWhat, String whoIsWanted) {
+    public static Look at(String subject, String address, List<String> wantedKinds, String asWhat, String whoIsWanted) {
         return new Look(subject, address, () -> look(address, wantedKinds, asWhat, whoIsWanted));
     }
 
@@ -73,7 +72,9 @@ public final class ZeroMqLook {
             in.readFully(greeting, 10, GREETING_BYTES - 10);
             String mechanism = new String(greeting, 12, 20, StandardCharsets.US_ASCII).replace("\0", "");
             if (!mechanism.equals("NULL")) {
-                return Seen.failed("it asks for the mechanism " + FoundServer.shown(mechanism), "switch it off there: none is spoken here");
+                return Seen.failed(
+                        "it asks for the mechanism " + FoundServer.shown(mechanism),
+                        "switch it off there: none is spoken here");
             }
             out.write(ready(asWhat));
             out.flush();

@@ -16,11 +16,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
@@ -85,7 +85,11 @@ class LooksTest {
                         "uvicorn"))
                 .isEqualTo("SGLang 0.5.9, model Qwen/Qwen3-8B");
         assertThat(upstream(
-                        Map.of("/v1/models", models("llamacpp", "tiny.gguf"), "/props", "{\"build_info\":\"b1-7e4c0a9\"}"),
+                        Map.of(
+                                "/v1/models",
+                                models("llamacpp", "tiny.gguf"),
+                                "/props",
+                                "{\"build_info\":\"b1-7e4c0a9\"}"),
                         "llama.cpp"))
                 .isEqualTo("llama.cpp b1-7e4c0a9, model tiny.gguf");
         assertThat(upstream(
@@ -97,8 +101,7 @@ class LooksTest {
                         "uvicorn"))
                 .isEqualTo("TensorRT-LLM 1.2.0, model m");
         assertThat(upstream(Map.of("/v1/models", models("nvidia", "m")), null)).isEqualTo("Dynamo, model m");
-        assertThat(upstream(Map.of("/v1/models", NO_MODELS), null))
-                .isEqualTo("a server that is not known (HTTP 200)");
+        assertThat(upstream(Map.of("/v1/models", NO_MODELS), null)).isEqualTo("a server that is not known (HTTP 200)");
         assertThat(upstream(Map.of("/v1/models", models("vllm", "a\\u001b[31m")), null))
                 .isEqualTo("vLLM, model a?[31m");
     }
@@ -140,10 +143,15 @@ class LooksTest {
         assertThat(absent.found()).isEqualTo("nobody listens there");
         assertThat(absent.advice()).startsWith("start the engine, or check that port ");
         Seen noHttp = seen(UpstreamLook.at(
-                "upstream", URI.create("http://127.0.0.1:" + raw("hello\r\n".getBytes(StandardCharsets.US_ASCII))), null));
+                "upstream",
+                URI.create("http://127.0.0.1:" + raw("hello\r\n".getBytes(StandardCharsets.US_ASCII))),
+                null));
         assertThat(noHttp.status()).isEqualTo(Seen.Status.WARNING);
         assertThat(noHttp.advice()).contains("gRPC");
-        Seen noTls = seen(UpstreamLook.at("upstream", URI.create("https://127.0.0.1:" + server(Map.of(), null).port()), null));
+        Seen noTls = seen(UpstreamLook.at(
+                "upstream",
+                URI.create("https://127.0.0.1:" + server(Map.of(), null).port()),
+                null));
         assertThat(noTls.status()).isEqualTo(Seen.Status.FAILED);
         assertThat(noTls.found()).isEqualTo("takes connections, and answers nothing to TLS");
         assertThat(seen(UpstreamLook.at("upstream", URI.create("http://no-such-host.invalid:8000"), null))
@@ -235,7 +243,8 @@ class LooksTest {
 
         assertThat(MetricsLook.judged("[{\"iter\":1}]", null).advice()).contains("/prometheus/metrics");
         assertThat(MetricsLook.judged("<html>", null).status()).isEqualTo(Seen.Status.FAILED);
-        assertThat(seen(MetricsLook.at("metrics", engine.base().resolve("/nothing"), null)).found())
+        assertThat(seen(MetricsLook.at("metrics", engine.base().resolve("/nothing"), null))
+                        .found())
                 .isEqualTo("HTTP 404");
     }
 
@@ -247,7 +256,8 @@ class LooksTest {
         assertThat(seen.status()).isEqualTo(Seen.Status.FAILED);
         if (Files.isDirectory(Path.of("/proc/self/fd"))) {
             assertThat(seen.found())
-                    .matches("taken by .{1,80} \\(process " + ProcessHandle.current().pid() + "\\)");
+                    .matches("taken by .{1,80} \\(process "
+                            + ProcessHandle.current().pid() + "\\)");
         }
         assertThat(seen(PortLook.atZeroMq("probe", "tcp://127.0.0.1:" + taken)).status())
                 .isEqualTo(Seen.Status.FAILED);
@@ -268,7 +278,8 @@ class LooksTest {
         assertThat(seen(LogLook.at(file.resolve("log").toString())).status()).isEqualTo(Seen.Status.FAILED);
         Seen broker = seen(LogLook.at("kafka://127.0.0.1:" + free() + "/t"));
         assertThat(broker.advice()).startsWith("start the broker");
-        Seen noBroker = seen(LogLook.at("kafka://127.0.0.1:" + raw("hello".getBytes(StandardCharsets.US_ASCII)) + "/t"));
+        Seen noBroker =
+                seen(LogLook.at("kafka://127.0.0.1:" + raw("hello".getBytes(StandardCharsets.US_ASCII)) + "/t"));
         assertThat(noBroker.status()).isEqualTo(Seen.Status.FAILED);
         assertThat(noBroker.advice()).startsWith("check");
         assertThat(seen(LogLook.at("kafka://nowhere")).advice()).contains("kafka://host:port/topic");

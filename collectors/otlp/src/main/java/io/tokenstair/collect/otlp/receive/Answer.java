@@ -14,6 +14,8 @@ record Answer(Kind kind, long rejectedItems, String message) {
         TAKEN(200, 0),
         /** Cannot be read: sending it again is in vain. */
         UNREADABLE(400, 3),
+        /** It does not bring what this receiver asks for. */
+        UNKNOWN_SENDER(401, 16),
         /** No such path or method. */
         UNKNOWN(404, 12),
         /** Not a POST. */

@@ -30,6 +30,7 @@ final class Exchange {
     private static final String PROTOBUF = "application/x-protobuf";
     private static final String JSON = "application/json";
     private static final String GRPC = "application/grpc";
+    private static final String CHALLENGE = "Bearer realm=\"tokenstair\"";
     private static final String OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
     private final Vertx vertx;
@@ -72,6 +73,14 @@ final class Exchange {
             Supplier<String> moreMetrics,
             HttpServerRequest request) {
         if (request.method() == HttpMethod.GET && "/metrics".equals(request.path())) {
+            if (!isKnown(settings, request)) {
+                counts.answered(Answer.Kind.UNKNOWN_SENDER);
+                request.response()
+                        .setStatusCode(Answer.Kind.UNKNOWN_SENDER.httpStatus())
+                        .putHeader("www-authenticate", CHALLENGE)
+                        .end();
+                return;
+            }
             StringBuilder metrics = new StringBuilder();
             counts.write(metrics, allHeldBytes.get());
             metrics.append(moreMetrics.get()).append("# EOF\n");
@@ -79,6 +88,11 @@ final class Exchange {
             return;
         }
         new Exchange(vertx, settings, intake, counts, allHeldBytes, request).begin();
+    }
+
+    private static boolean isKnown(ReceiverSettings settings, HttpServerRequest request) {
+        ReceiverSecurity.Secret secret = settings.security().secret();
+        return secret == null || secret.isBroughtBy(request.getHeader(secret.header()));
     }
 
     private static String contentType(HttpServerRequest request) {
@@ -128,6 +142,9 @@ final class Exchange {
     }
 
     private @Nullable Answer refusal(@Nullable OtlpSignal signal) {
+        if (!isKnown(settings, request)) {
+            return Answer.refused(Answer.Kind.UNKNOWN_SENDER, "the request does not bring what this receiver asks for");
+        }
         if (signal == null) {
             return unknown();
         }
@@ -226,13 +243,19 @@ final class Exchange {
             http(response, signal, answer, taken);
         }
         // Who sends what is not taken is not listened to any longer: the rest of it would have to be read.
-        if (answer.kind() == Answer.Kind.SLOW || answer.kind() == Answer.Kind.TOO_LARGE) {
+        if (endsTheConnection(answer)) {
             if (request.version() == HttpVersion.HTTP_2) {
                 request.response().reset(0);
             } else {
                 vertx.setTimer(100, closing -> request.connection().close());
             }
         }
+    }
+
+    private static boolean endsTheConnection(Answer answer) {
+        return answer.kind() == Answer.Kind.SLOW
+                || answer.kind() == Answer.Kind.TOO_LARGE
+                || answer.kind() == Answer.Kind.UNKNOWN_SENDER;
     }
 
     private static void grpc(HttpServerResponse response, Answer answer, @Nullable Message taken) {
@@ -288,7 +311,10 @@ final class Exchange {
         if (answer.kind() == Answer.Kind.NOT_POST) {
             response.putHeader("allow", "POST");
         }
-        if ((answer.kind() == Answer.Kind.SLOW || answer.kind() == Answer.Kind.TOO_LARGE)
+        if (answer.kind() == Answer.Kind.UNKNOWN_SENDER) {
+            response.putHeader("www-authenticate", CHALLENGE);
+        }
+        if (endsTheConnection(answer)
                 && request.version() != HttpVersion.HTTP_2) {
             response.putHeader("connection", "close");
         }

@@ -2,15 +2,22 @@ package io.tokenstair.collect.otlp.receive;
 
 import io.tokenstair.clock.EpochClock;
 import io.tokenstair.collect.otlp.OtlpSignal;
+import io.tokenstair.server.GuardedTransport;
+import io.tokenstair.server.RestingConnections;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.PemKeyCertOptions;
+import io.vertx.core.net.PemTrustOptions;
 import java.io.Closeable;
 import java.io.IOException;
+import java.net.SocketException;
+import java.nio.file.Path;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -49,8 +56,13 @@ public final class OtlpReceiver implements Closeable {
      */
     public static OtlpReceiver start(
             ReceiverSettings settings, EventWay way, EpochClock wall, Supplier<String> moreMetrics) throws IOException {
-        Vertx vertx = Vertx.vertx(
-                new VertxOptions().setEventLoopPoolSize(2).setWorkerPoolSize(2).setBlockedThreadCheckInterval(10_000));
+        Vertx vertx = Vertx.builder()
+                .withTransport(new GuardedTransport(settings.requestTime()))
+                .with(new VertxOptions()
+                        .setEventLoopPoolSize(2)
+                        .setWorkerPoolSize(2)
+                        .setBlockedThreadCheckInterval(10_000))
+                .build();
         ReceiverCounts counts = new ReceiverCounts();
         AtomicLong heldBytes = new AtomicLong();
         OtlpIntake intake = new OtlpIntake(settings, way, wall, counts);
@@ -94,23 +106,57 @@ public final class OtlpReceiver implements Closeable {
                 .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
                 .setIdleTimeout((int)
                         Math.min(Integer.MAX_VALUE, 4 * settings.requestTime().toMillis()));
+        secure(options, settings.security());
+        RestingConnections resting =
+                new RestingConnections(vertx, settings.requestTime().multipliedBy(4));
         HttpServer server = vertx.createHttpServer(options)
                 .connectionHandler(connection -> {
                     if (counts.connected(settings.connections())) {
-                        connection.closeHandler(closed -> counts.disconnected());
+                        resting.connected(connection);
+                        connection.closeHandler(closed -> {
+                            if (resting.closed(connection)) {
+                                counts.disconnected();
+                            }
+                        });
                     } else {
                         connection.close();
                     }
                 })
-                .requestHandler(handler);
+                .requestHandler(request -> {
+                    resting.began(request.connection());
+                    request.response().endHandler(ended -> resting.ended(request.connection()));
+                    handler.handle(request);
+                });
         try {
             return server.listen().toCompletionStage().toCompletableFuture().get(WAIT_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException | TimeoutException e) {
+            boolean taken = e.getCause() instanceof SocketException;
             throw new IOException(
-                    "Cannot listen on " + host + ":" + port + ": it is taken or not allowed; choose another port", e);
+                    "Cannot listen on " + host + ":" + port
+                            + (taken || settings.security().certificate() == null
+                                    ? ": it is taken or not allowed; choose another port"
+                                    : ": check the files of certificate and key"),
+                    e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("Interrupted while starting to listen", e);
+        }
+    }
+
+    private static void secure(HttpServerOptions options, ReceiverSecurity security) {
+        Path certificate = security.certificate();
+        Path key = security.key();
+        if (certificate == null || key == null) {
+            return;
+        }
+        options.setSsl(true)
+                .setUseAlpn(true)
+                .setKeyCertOptions(
+                        new PemKeyCertOptions().setCertPath(certificate.toString()).setKeyPath(key.toString()));
+        Path authority = security.clientAuthority();
+        if (authority != null) {
+            options.setClientAuth(ClientAuth.REQUIRED)
+                    .setTrustOptions(new PemTrustOptions().addCertPath(authority.toString()));
         }
     }
 

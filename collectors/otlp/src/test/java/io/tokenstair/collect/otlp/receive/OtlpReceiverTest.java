@@ -68,13 +68,13 @@ class OtlpReceiverTest {
     }
 
     private OtlpReceiver start(ReceiverSettings settings, EventWay way) throws IOException {
-        OtlpReceiver receiver = OtlpReceiver.start(settings.onPorts(0, 0), way, EpochClock.system(), () -> "");
+        OtlpReceiver receiver = OtlpReceiver.start(settings, way, EpochClock.system(), () -> "");
         open.add(receiver);
         return receiver;
     }
 
     private OtlpReceiver start() throws IOException {
-        return start(ReceiverSettings.DEFAULT, log);
+        return start(Bounds.usual(), log);
     }
 
     private ManagedChannel channel(OtlpReceiver receiver) {
@@ -239,7 +239,7 @@ class OtlpReceiverTest {
     @Test
     void whatIsTooLargeIsRefusedForGood() throws IOException, InterruptedException {
         OtlpReceiver receiver =
-                start(ReceiverSettings.DEFAULT.holding(100_000, new OtlpLimits(200_000, 1_000), 1 << 20), log);
+                start(Bounds.holding(100_000, new OtlpLimits(200_000, 1_000), 1 << 20), log);
         byte[] bomb = gzip(new byte[64 << 20]);
         assertThat(bomb.length).isLessThan(100_000);
         assertThat(post(receiver, TRACES, PROTOBUF, bomb, "content-encoding", "gzip")
@@ -266,7 +266,7 @@ class OtlpReceiverTest {
     @Test
     void aFullQueueAsksForTheRequestAgainAndTakesNothingOfIt() throws IOException, InterruptedException {
         HeldEvents small = new HeldEvents(12);
-        OtlpReceiver receiver = start(ReceiverSettings.DEFAULT, small);
+        OtlpReceiver receiver = start(Bounds.usual(), small);
         // Each span is five events: itself, its second name, three samples.
         byte[] two = request("cmpl-a-0", "cmpl-b-0").toByteArray();
         assertThat(post(receiver, TRACES, PROTOBUF, two).statusCode()).isEqualTo(200);
@@ -296,7 +296,7 @@ class OtlpReceiverTest {
 
     @Test
     void manyClientsAtOnceAreBoundedInBytes() throws Exception {
-        OtlpReceiver receiver = start(ReceiverSettings.DEFAULT.holding(1 << 20, OtlpLimits.DEFAULT, 300_000), log);
+        OtlpReceiver receiver = start(Bounds.holding(1 << 20, OtlpLimits.DEFAULT, 300_000), log);
         byte[] body = request(filled(200)).toByteArray();
         ExecutorService clients = Executors.newFixedThreadPool(16);
         open.add(clients::shutdownNow);
@@ -352,7 +352,7 @@ class OtlpReceiverTest {
 
     @Test
     void aClientThatDripsIsCutOff() throws IOException, InterruptedException {
-        OtlpReceiver receiver = start(ReceiverSettings.DEFAULT.within(Duration.ofMillis(300)), log);
+        OtlpReceiver receiver = start(Bounds.within(Duration.ofMillis(300), 256), log);
         String answer = answerTo(
                 receiver.httpPort(),
                 ("POST /v1/traces HTTP/1.1\r\nhost: a\r\ncontent-type: " + PROTOBUF
@@ -412,7 +412,7 @@ class OtlpReceiverTest {
     void aPortThatIsTakenIsToldInOneLine() throws IOException {
         OtlpReceiver receiver = start();
         assertThatThrownBy(() -> OtlpReceiver.start(
-                        ReceiverSettings.DEFAULT.onPorts(receiver.grpcPort(), 0), log, EpochClock.system(), () -> ""))
+                        ReceiverSettings.onLoopback(receiver.grpcPort(), 0), log, EpochClock.system(), () -> ""))
                 .hasMessage("Cannot listen on 127.0.0.1:" + receiver.grpcPort()
                         + ": it is taken or not allowed; choose another port");
     }

@@ -1,4 +1,4 @@
-package io.tokenstair.gateway;
+package io.tokenstair.server;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -28,10 +28,11 @@ import org.jspecify.annotations.Nullable;
  * makes its connection, and with it everything it could be limited by, only when the first head is whole: before, a client that sends a
  * byte now and then would hold its socket for ever.
  */
-final class GuardedTransport implements Transport {
+public final class GuardedTransport implements Transport {
     private final long timeoutNanos;
 
-    GuardedTransport(Duration timeout) {
+    /** A transport that gives a first head so long. */
+    public GuardedTransport(Duration timeout) {
         this.timeoutNanos = timeout.toNanos();
     }
 
