@@ -25,6 +25,8 @@ final class AnswerPart {
         int index;
         int tokenIds = -1;
         int logprobs = -1;
+        /** Its probabilities are those of the prompt too: the prompt's first token has none. */
+        boolean echo;
         boolean text;
         boolean role;
         Finish finish = Finish.NONE;
@@ -224,22 +226,48 @@ final class AnswerPart {
         fieldsOf(json, value, (name, field) -> {
             if (field == JsonToken.START_ARRAY && (name.equals("content") || name.equals("tokens"))) {
                 choice.logprobs = elements(json);
+            } else if (field == JsonToken.START_ARRAY && name.equals("token_logprobs")) {
+                choice.echo = beginsWithNull(json);
             } else {
                 json.skipChildren();
             }
         });
+        if (choice.echo) {
+            choice.logprobs = -1;
+        }
+    }
+
+    private static boolean beginsWithNull(JsonParser json) throws IOException {
+        JsonToken element = json.nextToken();
+        boolean isNull = element == JsonToken.VALUE_NULL;
+        while (element != null && element != JsonToken.END_ARRAY) {
+            json.skipChildren();
+            element = json.nextToken();
+        }
+        return isNull;
     }
 
     private void usage(JsonParser json, JsonToken value) throws IOException {
+        // Anthropic's form counts apart what was found cached, and what was put there.
+        long[] apart = {0, 0};
+        long before = usagePromptTokens;
+        usagePromptTokens = -1;
         fieldsOf(json, value, (name, field) -> {
             switch (name) {
                 case "completion_tokens", "output_tokens" -> usageOutputTokens = count(json, field, usageOutputTokens);
                 case "prompt_tokens", "input_tokens" -> usagePromptTokens = count(json, field, usagePromptTokens);
-                case "cache_read_input_tokens" -> usageCachedTokens = count(json, field, usageCachedTokens);
+                case "cache_read_input_tokens" -> {
+                    usageCachedTokens = count(json, field, usageCachedTokens);
+                    apart[0] = Math.min(Integer.MAX_VALUE, Math.max(0, usageCachedTokens));
+                }
+                case "cache_creation_input_tokens" -> apart[1] = Math.min(Integer.MAX_VALUE, count(json, field, 0));
                 case "prompt_tokens_details", "input_tokens_details" -> cached(json, field);
                 default -> json.skipChildren();
             }
         });
+        usagePromptTokens = usagePromptTokens < 0
+                ? before
+                : Math.min(Integer.MAX_VALUE, usagePromptTokens) + apart[0] + apart[1];
     }
 
     private void cached(JsonParser json, JsonToken value) throws IOException {

@@ -132,6 +132,20 @@ class ExchangeRecordTest {
                 {"choices":[{"index":0,"text":"","finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":7}}
                 {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}
                 """)).isEqualTo("0:0+4 0:4+2 0:6+1STOP");
+        // Probabilities that begin with those of the prompt, whose first token has none, do not count the output.
+        assertThat(tally("""
+                {"choices":[{"index":0,"text":"the prompt a","logprobs":{"token_logprobs":[null,-1,-2],"tokens":["the"," prompt"," a"]}}]}
+                {"choices":[{"index":0,"text":"b","logprobs":{"token_logprobs":[-1],"tokens":["b"]}}]}
+                """)).isEqualTo("0:0+1 0:1+1");
+    }
+
+    @Test
+    void messagesCountThePromptInThreeParts() {
+        AnswerPart part = java.util.Objects.requireNonNull(AnswerPart.read("""
+                {"type":"message_start","message":{"id":"m","usage":{"cache_creation_input_tokens":64,"input_tokens":3,
+                "cache_read_input_tokens":5,"output_tokens":1}}}""".getBytes(java.nio.charset.StandardCharsets.UTF_8)));
+        assertThat(part.usagePromptTokens).isEqualTo(72);
+        assertThat(part.usageCachedTokens).isEqualTo(5);
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.tokenstair.collect.trtllm.IterationsImport;
 import io.tokenstair.event.Chunk;
 import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.Event;
+import io.tokenstair.event.Finish;
 import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.MetricSampled;
@@ -168,6 +169,111 @@ class ToolTrapsTest {
                         "{\"text\":\"abc\",\"meta_info\":{\"id\":\"x\",\"prompt_tokens\":5,\"completion_tokens\":3,"
                                 + "\"cached_tokens\":2,\"finish_reason\":{\"type\":\"length\"}}}")))
                 .containsExactly(1, 2);
+    }
+
+    @Test
+    void eventsOfTheResponsesFormAreTokensByTheirDeltas() throws Exception {
+        Imported imported = stream(
+                "{\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\",\"object\":\"response\",\"usage\":null}}",
+                "{\"type\":\"response.output_item.added\",\"item\":{\"id\":\"msg_1\",\"content\":[]}}",
+                "{\"type\":\"response.output_text.delta\",\"delta\":\" a\",\"logprobs\":[]}",
+                "{\"type\":\"response.output_text.delta\",\"delta\":\"b\"}",
+                "{\"type\":\"response.output_text.done\",\"text\":\" ab\"}",
+                "{\"type\":\"response.completed\",\"response\":{\"id\":\"resp_1\",\"incomplete_details\":"
+                        + "{\"reason\":\"max_output_tokens\"},\"usage\":{\"input_tokens\":107,\"output_tokens\":2,"
+                        + "\"input_tokens_details\":{\"cached_tokens\":4}}}}");
+        assertThat(counts(imported)).containsExactly(0, 0, 1, 1, 0, 0);
+        assertThat(chunks(imported).get(5).finish()).isEqualTo(Finish.LENGTH);
+        RequestCompleted completed = of(imported, RequestCompleted.class).get(0);
+        assertThat(completed.promptTokens()).isEqualTo(107);
+        assertThat(completed.cachedTokens()).isEqualTo(4);
+        assertThat(completed.outputTokens()).isEqualTo(2);
+        assertThat(imported.summary().rejected()).isZero();
+    }
+
+    @Test
+    void aResponseThatFailedIsAFailureAndOneThatIsCompletedMayHaveBeenCut() throws Exception {
+        Imported imported = stream(
+                "{\"type\":\"response.output_text.delta\",\"delta\":\"a\"}",
+                "{\"type\":\"response.failed\",\"response\":{\"id\":\"r\",\"error\":{\"type\":\"server_error\"}}}");
+        assertThat(of(imported, RequestCompleted.class).get(0).outcome()).isEqualTo("failed");
+        assertThat(chunks(stream2("{\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\"}}")))
+                .extracting(Chunk::finish)
+                .containsExactly(Finish.NONE);
+    }
+
+    @Test
+    void eventsOfTheMessagesFormCountThePromptInThreeParts() throws Exception {
+        Imported imported = stream(
+                "{\"type\":\"message_start\",\"message\":{\"id\":\"m1\",\"usage\":{\"cache_read_input_tokens\":3,"
+                        + "\"input_tokens\":101,\"output_tokens\":1}}}",
+                "{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}",
+                "{\"type\":\"ping\"}",
+                "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"a\"}}",
+                "{\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"b\"}}",
+                "{\"type\":\"content_block_stop\",\"index\":1}",
+                "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"max_tokens\"},\"usage\":{\"output_tokens\":2}}",
+                "{\"type\":\"message_stop\"}");
+        assertThat(chunks(imported).stream().mapToInt(Chunk::tokenCount).sum()).isEqualTo(2);
+        assertThat(chunks(imported)).extracting(Chunk::finish).contains(Finish.LENGTH);
+        RequestCompleted completed = of(imported, RequestCompleted.class).get(0);
+        assertThat(completed.promptTokens()).isEqualTo(104);
+        assertThat(completed.cachedTokens()).isEqualTo(3);
+        assertThat(completed.outputTokens()).isEqualTo(2);
+        assertThat(imported.summary().rejected()).isZero();
+    }
+
+    @Test
+    void aPromptThatIsEchoedIsNoOutput() throws Exception {
+        assertThat(counts(stream(
+                        "{\"choices\":[{\"index\":0,\"text\":\"the prompt a\",\"logprobs\":{\"tokens\":[\"the\",\" prompt\",\" a\"],"
+                                + "\"token_logprobs\":[null,-1.5,-2.5]}}]}",
+                        "{\"choices\":[{\"index\":0,\"text\":\"b\",\"logprobs\":{\"tokens\":[\"b\"],\"token_logprobs\":[-1]}}]}")))
+                .containsExactly(1, 1);
+    }
+
+    @Test
+    void choicesThatEachCountTheirOwnTokensAreSummed() throws Exception {
+        Imported imported = stream(
+                "{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"a\"}}]}",
+                "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"b\"}}]}",
+                "null",
+                "{\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1}}",
+                "{\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1}}");
+        assertThat(of(imported, RequestCompleted.class).get(0).outputTokens()).isEqualTo(2);
+        assertThat(imported.summary().rejected()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"id\":\"cmpl-1\",\"choices\":[{\"index\":0,\"text\":\"ab\",\"finish_reason\":\"length\"}],"
+                        + "\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":5}}",
+                "{\"content\":\"ab\",\"tokens\":[],\"stop\":true,\"stop_type\":\"limit\",\"tokens_predicted\":5,\"tokens_evaluated\":7}",
+                "{\"text\":\"ab\",\"meta_info\":{\"id\":\"x\",\"prompt_tokens\":7,\"completion_tokens\":5,"
+                        + "\"finish_reason\":{\"type\":\"length\"}}}",
+                "{\"id\":\"r\",\"object\":\"response\",\"error\":null,\"incomplete_details\":{\"reason\":\"max_output_tokens\"},"
+                        + "\"usage\":{\"input_tokens\":7,\"output_tokens\":5}}",
+                "{\"id\":\"m\",\"type\":\"message\",\"stop_reason\":\"max_tokens\",\"usage\":{\"input_tokens\":3,"
+                        + "\"cache_creation_input_tokens\":4,\"output_tokens\":5}}"
+            })
+    void anAnswerThatWasNotStreamedIsOneChunkOfAllItsTokens(String body) throws Exception {
+        Imported imported = Imported.file(
+                listener -> new SseCaptureImport(LIMITS, listener),
+                folder,
+                "s.jsonl",
+                line(1_000_000_000L, "\"kind\":\"sent\",\"path\":\"/v1/completions\""),
+                line(1_100_000_000L, "\"kind\":\"status\",\"status\":200"),
+                line(1_200_000_000L, "\"kind\":\"body\",\"line\":\"" + body.replace("\"", "\\\"") + "\""),
+                line(1_200_000_001L, "\"kind\":\"closed\""));
+        Chunk chunk = chunks(imported).get(0);
+        assertThat(counts(imported)).containsExactly(5);
+        assertThat(chunk.arrivedNanos()).isEqualTo(1_200_000_000L);
+        assertThat(chunk.finish()).isEqualTo(Finish.LENGTH);
+        RequestCompleted completed = of(imported, RequestCompleted.class).get(0);
+        assertThat(completed.promptTokens()).isEqualTo(7);
+        assertThat(completed.outputTokens()).isEqualTo(5);
+        assertThat(completed.outcome()).isEqualTo("complete");
     }
 
     @Test

@@ -105,6 +105,9 @@ final class RequestClosing {
                 ? Long.valueOf(sequence.gapSumNanos / sequence.gapCount)
                 : stated ? said(lifetime, stream -> stream.statedMeanGapNanos) : null;
         Long usage = said(lifetime, stream -> stream.usageTokens);
+        if (tpot != null && usage != null && chunksHidTokens(lifetime, sequence, usage) && !failed && !abortedByClient) {
+            tpot = sequence.gapSumNanos / (usage - 1);
+        }
         // Neither a chunk nor a step was recorded of an answer that came: its tokens are those that its observer
         // counted.
         boolean counted = stated && usage != null && ttft != null && !failed;
@@ -138,12 +141,27 @@ final class RequestClosing {
                 usage));
     }
 
+    /**
+     * Whether chunks brought more tokens than they show: the gaps are between chunks, and the mean time of a token is their sum over
+     * the engine's count.
+     */
+    private static boolean chunksHidTokens(LifetimeState lifetime, SequenceLife sequence, long usageTokens) {
+        return !sequence.fromEngine
+                && lifetime.sequences.size() == 1
+                && sequence.gapCount == sequence.tokenCount - 1
+                && usageTokens > sequence.tokenCount;
+    }
+
     /** What the engine counted, else the answer's usage, else who asked. */
     private static @Nullable Long promptTokens(LifetimeState lifetime, SequenceLife sequence) {
         if (sequence.promptTokens != null) {
             return sequence.promptTokens;
         }
-        Long usage = lifetime.sequences.size() == 1 ? said(lifetime, stream -> stream.usagePromptTokens) : null;
+        int sequences = lifetime.sequences.size();
+        // Choices of one prompt have its length; of several prompts usage has the sum.
+        boolean onePrompt =
+                sequences == 1 || (lifetime.choicesCount != null && lifetime.choicesCount == sequences);
+        Long usage = onePrompt ? said(lifetime, stream -> stream.usagePromptTokens) : null;
         return usage != null ? usage : lifetime.promptTokens;
     }
 

@@ -8,6 +8,7 @@ import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.event.Finish;
 import io.tokenstair.event.IdAliased;
+import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.job.step.EngineScript;
 import io.tokenstair.job.step.EngineScript.Step;
 import io.tokenstair.job.step.SequenceFact;
@@ -81,6 +82,43 @@ class RequestLifeTest {
         assertThat(request.engines()).containsExactly(EngineScript.ENGINE);
         assertThat(request.aliases()).containsExactly(EngineScript.engineRequestId("x"));
         assertThat(request.missingLayers()).containsExactly("host-scheduling", "kv-events");
+    }
+
+    private static RequestCompleted usage(long promptTokens, long outputTokens) {
+        return new RequestCompleted(
+                "client", "x", "complete", 200, null, null, outputTokens, null, null, promptTokens, null, null, null);
+    }
+
+    @Test
+    void whereChunksHoldMoreTokensThanTheyShowTheEnginesCountDividesTheirTime() {
+        RequestAnalysis request = new RequestScript("x")
+                .sent(SENT)
+                .chunk(SENT + 100 * MILLIS, 0, 0, 1)
+                .chunk(SENT + 150 * MILLIS, 0, 1, 1)
+                .chunk(SENT + 180 * MILLIS, 0, 2, 1)
+                .observed(SENT + 181 * MILLIS, usage(7, 9))
+                .lived()
+                .request();
+
+        assertThat(request.tokenCount()).isEqualTo(3);
+        assertThat(request.usageTokens()).isEqualTo(9);
+        assertThat(request.tpotNanos()).isEqualTo(10 * MILLIS);
+    }
+
+    @Test
+    void choicesOfOnePromptHaveItsLengthAndThoseOfSeveralPromptsDoNot() {
+        for (Integer asked : new Integer[] {2, null}) {
+            Lived lived = new RequestScript("x")
+                    .sent(SENT, asked, false)
+                    .chunk(SENT + 100 * MILLIS, 0, 0, 1)
+                    .chunk(SENT + 101 * MILLIS, 1, 0, 1)
+                    .observed(SENT + 181 * MILLIS, usage(7, 2))
+                    .lived();
+
+            assertThat(lived.requests)
+                    .extracting(RequestAnalysis::promptTokens)
+                    .containsExactly(asked == null ? null : 7L, asked == null ? null : 7L);
+        }
     }
 
     @Test

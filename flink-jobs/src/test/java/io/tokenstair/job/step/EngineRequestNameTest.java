@@ -12,6 +12,8 @@ class EngineRequestNameTest {
     @ParameterizedTest
     @CsvSource({
         "cmpl-req-7-0-0a1b2c3d,          req-7,   0, 0, 0a1b2c3d",
+        "resp_aca60469feae3a69_1-0a1b2c3d, resp_aca60469feae3a69, 1, 0, 0a1b2c3d",
+        "generate-tokens-abc-0a1b2c3d, abc, 0, 0, 0a1b2c3d",
         "cmpl-req-7-3-0a1b2c3d,          req-7,   3, 0, 0a1b2c3d",
         "1_cmpl-req-7-3-0a1b2c3d,        req-7,   3, 1, 0a1b2c3d",
         "chatcmpl-req-7-0a1b2c3d,        req-7,   0, 0, 0a1b2c3d",

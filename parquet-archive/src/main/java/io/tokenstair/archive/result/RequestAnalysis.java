@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param state complete, gap or incomplete
  * @param endReason length, stop, aborted-by-client, error or unknown
  * @param ttftNanos first token's arrival less request sent, by one observer; absent without both
- * @param tpotNanos mean gap after the first token; absent with fewer than two tokens
+ * @param tpotNanos mean gap after the first token, where chunks held more tokens than they show by the engine's count; absent with fewer than two tokens
  * @param recomputedTokens tokens discarded by preemptions less what was found cached on resuming; absent where not recorded
  * @param requestCauses request-level causes and notes, in the order of the closed list
  * @param warmup true when its sender marked it as warm-up: not analysed

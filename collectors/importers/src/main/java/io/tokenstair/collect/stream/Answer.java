@@ -38,6 +38,8 @@ public final class Answer {
     private @Nullable Integer cachedTokens;
     private @Nullable Integer outputTokens;
     private @Nullable Integer closingTokens;
+    private long closingSum;
+    private int closings;
     private @Nullable Double promptMillis;
     private @Nullable Double predictedMillis;
     private @Nullable Integer draftTokens;
@@ -65,6 +67,8 @@ public final class Answer {
         boolean closing = usage.closing() || ends(chunk);
         if (usage.outputTokens() != null && closing) {
             closingTokens = usage.outputTokens();
+            closingSum += usage.outputTokens();
+            closings++;
         }
         runningCount |= usage.outputTokens() != null && !closing;
         for (StreamChunk.Part part : chunk.parts()) {
@@ -140,7 +144,8 @@ public final class Answer {
         for (int count : madeByChoice) {
             made += count;
         }
-        return anyUncounted && closingTokens != null && made != closingTokens;
+        Integer total = closingTokens();
+        return anyUncounted && total != null && made != total;
     }
 
     /**
@@ -153,12 +158,13 @@ public final class Answer {
         for (int count : madeByChoice) {
             made += count;
         }
-        if (empties > 0 && closingTokens != null && made + empties == closingTokens) {
+        Integer total = closingTokens();
+        if (empties > 0 && total != null && made + empties == total) {
             for (int i = 0; i < size; i++) {
                 counts[i] = kinds[i] == EMPTY ? 1 : counts[i];
             }
             empties = 0;
-            madeByChoice[0] = closingTokens;
+            madeByChoice[0] = total;
         }
         List<ChunkDelivered> records = new ArrayList<>();
         List<Chunk> open = new ArrayList<>();
@@ -211,7 +217,10 @@ public final class Answer {
 
     /** Output tokens by the answer's last word; null where it gave none. */
     public @Nullable Integer closingTokens() {
-        return closingTokens;
+        // Some servers count each choice in a last word of its own, and have none for all of them.
+        return severalChoices && closings == madeByChoice.length
+                ? Integer.valueOf((int) Math.min(Integer.MAX_VALUE, closingSum))
+                : closingTokens;
     }
 
     /** The last running count of output tokens. */

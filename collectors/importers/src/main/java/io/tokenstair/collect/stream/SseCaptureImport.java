@@ -213,7 +213,8 @@ public final class SseCaptureImport extends FileImport {
                 return;
             }
             String data = event.substring("data:".length()).strip();
-            if (data.isEmpty() || data.equals("[DONE]")) {
+            if (data.isEmpty() || data.equals("[DONE]") || data.equals("null")) {
+                // llama.cpp sends null where a prompt of several has nothing to say yet.
                 return;
             }
             StreamChunk chunk;
@@ -233,7 +234,7 @@ public final class SseCaptureImport extends FileImport {
             }
         }
 
-        private static void body(Fields line, Open request, long nanos) throws RejectedRecordException {
+        private void body(Fields line, Open request, long nanos) throws RejectedRecordException {
             JsonNode text = line.raw("line");
             boolean refused = request.status != null && request.status >= FIRST_ERROR;
             if (text != null && text.isTextual() && text.textValue().startsWith("{")) {
@@ -243,6 +244,15 @@ public final class SseCaptureImport extends FileImport {
                 if (error != null) {
                     request.refusal = StreamChunk.failure(error);
                     refused = true;
+                }
+                StreamChunk whole = refused ? null : StreamChunk.whole(body);
+                if (whole != null) {
+                    int before = request.answer.size();
+                    if (openChunks + whole.parts().size() > MAX_OPEN_CHUNKS
+                            || !request.answer.accept(whole, bytes.length, nanos)) {
+                        throw new RejectedRecordException("too many chunks of answers that have not ended");
+                    }
+                    openChunks += request.answer.size() - before;
                 }
             }
             if (refused) {

@@ -88,6 +88,63 @@ public record StreamChunk(
         return of(Fields.parse(bytes, bytes.length));
     }
 
+    /**
+     * Reads a whole answer that was not streamed: a part for each choice whose tokens are known, all of them at once. Absent where it is no
+     * answer in a form that is known.
+     */
+    static @Nullable StreamChunk whole(Fields body) throws RejectedRecordException {
+        if (body.has("meta_info") || body.has("tokens_predicted")) {
+            return wholeOfOne(of(body), counted(body));
+        }
+        if (body.has("choices")) {
+            return wholeOfChoices(body);
+        }
+        JsonNode type = body.raw("type");
+        JsonNode object = body.raw("object");
+        boolean response = object != null && object.asText("").equals("response");
+        if (!response && (type == null || !type.asText("").equals("message"))) {
+            return null;
+        }
+        Usage usage = usage(body, true);
+        return wholeOfOne(
+                new StreamChunk(
+                        id(body), List.of(new Part(0, Tokens.NONE, 0, response ? ended(body) : stop(body))), usage, null),
+                null);
+    }
+
+    private static StreamChunk wholeOfOne(StreamChunk said, @Nullable Integer counted) {
+        if (said.error != null || said.parts.size() != 1) {
+            return said;
+        }
+        Part part = said.parts.get(0);
+        Integer tokens = counted != null ? counted : said.usage.outputTokens();
+        if (tokens == null) {
+            return new StreamChunk(said.id, List.of(), said.usage, null);
+        }
+        return new StreamChunk(said.id, List.of(counted(part.choice, tokens, part.finish)), said.usage, null);
+    }
+
+    private static StreamChunk wholeOfChoices(Fields body) throws RejectedRecordException {
+        Usage usage = usage(body, true);
+        List<Fields> choices = body.objects("choices");
+        List<Part> parts = new ArrayList<>(choices.size());
+        for (Fields choice : choices) {
+            Integer index = choice.optionalCount("index");
+            Integer tokens = counted(choice);
+            if (tokens == null && choices.size() == 1) {
+                tokens = usage.outputTokens();
+            }
+            if (tokens != null && (index == null || index < MAX_CHOICES) && parts.size() < MAX_CHOICES) {
+                parts.add(counted(index == null ? 0 : index, tokens, finish(choice.raw("finish_reason"))));
+            }
+        }
+        return new StreamChunk(id(body), parts, usage, null);
+    }
+
+    private static Part counted(int choice, int tokens, Finish finish) {
+        return new Part(choice, tokens == 0 ? Tokens.NONE : Tokens.COUNTED, tokens, finish);
+    }
+
     /** Reads a chunk. */
     public static StreamChunk of(Fields chunk) throws RejectedRecordException {
         JsonNode error = chunk.raw("error");
@@ -105,6 +162,10 @@ public record StreamChunk(
         }
         if (chunk.has("token")) {
             return tgi(chunk);
+        }
+        JsonNode type = chunk.raw("type");
+        if (type != null && type.isTextual()) {
+            return typed(chunk, type.textValue());
         }
         if (chunk.has("usage") || chunk.has("timings")) {
             return new StreamChunk(id(chunk), List.of(), usage(chunk, true), null);
@@ -178,7 +239,7 @@ public record StreamChunk(
             return ids.size();
         }
         JsonNode probabilities = choice.raw("logprobs");
-        if (probabilities != null && probabilities.isObject()) {
+        if (probabilities != null && probabilities.isObject() && !echoes(probabilities)) {
             JsonNode tokens = probabilities.get("tokens");
             JsonNode content = probabilities.get("content");
             JsonNode list = tokens != null && tokens.isArray() ? tokens : content;
@@ -187,6 +248,11 @@ public record StreamChunk(
             }
         }
         return null;
+    }
+
+    /** Whether probabilities begin with the prompt's: its first token has none. */
+    private static boolean echoes(JsonNode probabilities) {
+        return probabilities.path("token_logprobs").path(0).isNull();
     }
 
     /** Whether a delta carries anything the model made: text, reasoning, a call of a tool. */
@@ -286,6 +352,73 @@ public record StreamChunk(
         return new StreamChunk(id(chunk), List.of(new Part(0, Tokens.COUNTED, 1, finish)), usage, null);
     }
 
+    /** Events that say what they are: OpenAI's responses, Anthropic's messages. */
+    private static StreamChunk typed(Fields chunk, String type) throws RejectedRecordException {
+        if (type.equals("error")) {
+            JsonNode code = chunk.raw("code");
+            return new StreamChunk(
+                    null,
+                    List.of(),
+                    Usage.NONE,
+                    new Failure(
+                            code == null || !code.isTextual() ? null : Fields.bounded(code.textValue(), "code"),
+                            null,
+                            false));
+        }
+        Fields whole = object(chunk, type.startsWith("response.") ? "response" : "message");
+        JsonNode failed = whole == null ? null : whole.raw("error");
+        if (failed != null) {
+            return new StreamChunk(whole == null ? null : id(whole), List.of(), Usage.NONE, failure(failed));
+        }
+        boolean last = type.equals("response.completed") || type.equals("response.incomplete");
+        Usage usage = whole != null ? usage(whole, last) : usage(chunk, type.equals("message_delta"));
+        if (type.equals("response.created") || type.equals("response.in_progress") || type.equals("message_start")) {
+            // It repeats what was asked for: nothing was made yet.
+            usage = new Usage(usage.promptTokens(), usage.cachedTokens(), null, null, null, null, null, false, false);
+        }
+        String id = whole == null ? null : id(whole);
+        List<Part> parts;
+        if (type.endsWith("delta")) {
+            JsonNode delta = chunk.raw("delta");
+            boolean object = delta != null && delta.isObject();
+            Fields fields = object ? chunk.optionalObject("delta") : null;
+            JsonNode probabilities = chunk.raw("logprobs");
+            boolean text = fields == null
+                    ? filled(delta)
+                    : filled(fields.raw("text")) || filled(fields.raw("thinking")) || filled(fields.raw("partial_json"));
+            Finish finish = fields == null ? Finish.NONE : stop(fields);
+            int counted = probabilities != null && probabilities.isArray() ? probabilities.size() : 0;
+            parts = List.of(
+                    text
+                            ? new Part(0, counted > 0 ? Tokens.COUNTED : Tokens.TEXT, counted, finish)
+                            : new Part(0, Tokens.NONE, 0, finish));
+        } else if (last && whole != null) {
+            parts = List.of(new Part(0, Tokens.NONE, 0, ended(whole)));
+        } else {
+            parts = List.of(new Part(0, Tokens.NONE, 0, Finish.NONE));
+        }
+        return new StreamChunk(id, parts, usage, null);
+    }
+
+    private static @Nullable Fields object(Fields chunk, String name) throws RejectedRecordException {
+        JsonNode value = chunk.raw(name);
+        return value == null || !value.isObject() ? null : chunk.optionalObject(name);
+    }
+
+    private static Finish stop(Fields delta) {
+        return finish(delta.raw("stop_reason"));
+    }
+
+    /** Why a response ended. That it is completed is said of one that was cut at its limit as well, and says nothing. */
+    private static Finish ended(Fields response) throws RejectedRecordException {
+        Fields details = object(response, "incomplete_details");
+        JsonNode reason = details == null ? null : details.raw("reason");
+        if (reason == null || !reason.isTextual()) {
+            return Finish.NONE;
+        }
+        return reason.textValue().equals("max_output_tokens") ? Finish.LENGTH : Finish.OTHER;
+    }
+
     // ---- usage
 
     private static Usage usage(Fields chunk, boolean closing) throws RejectedRecordException {
@@ -298,10 +431,19 @@ public record StreamChunk(
         Integer cached = null;
         Integer output = null;
         if (usage != null) {
-            prompt = usage.optionalCount("prompt_tokens");
-            output = usage.optionalCount("completion_tokens");
-            Fields details = usage.optionalObject("prompt_tokens_details");
+            boolean openAi = usage.has("prompt_tokens") || usage.has("completion_tokens");
+            prompt = usage.optionalCount(openAi ? "prompt_tokens" : "input_tokens");
+            output = usage.optionalCount(openAi ? "completion_tokens" : "output_tokens");
+            Fields details = usage.optionalObject(openAi ? "prompt_tokens_details" : "input_tokens_details");
             cached = details == null ? null : details.optionalCount("cached_tokens");
+            Integer read = openAi ? null : usage.optionalCount("cache_read_input_tokens");
+            Integer written = openAi ? null : usage.optionalCount("cache_creation_input_tokens");
+            cached = cached == null ? read : cached;
+            if (prompt != null) {
+                // Anthropic's form counts apart what was found cached, and what was put there.
+                long all = (long) prompt + (read == null ? 0 : read) + (written == null ? 0 : written);
+                prompt = (int) Math.min(Integer.MAX_VALUE, all);
+            }
         }
         Double promptMillis = null;
         Double predictedMillis = null;
@@ -343,8 +485,8 @@ public record StreamChunk(
             return Finish.NONE;
         }
         return switch (reason.textValue().toLowerCase(Locale.ROOT)) {
-            case "stop", "eos_token", "stop_sequence", "tool_calls", "function_call" -> Finish.STOP;
-            case "length" -> Finish.LENGTH;
+            case "stop", "eos_token", "stop_sequence", "end_turn", "tool_calls", "tool_use", "function_call" -> Finish.STOP;
+            case "length", "max_tokens" -> Finish.LENGTH;
             case "abort", "aborted", "cancelled" -> Finish.ABORTED;
             case "error" -> Finish.ERROR;
             default -> Finish.OTHER;

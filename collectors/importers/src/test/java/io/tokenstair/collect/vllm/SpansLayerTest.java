@@ -151,6 +151,8 @@ class SpansLayerTest {
     void idsOfTheApiServerAreStripped() {
         assertThat(RequestIds.wrappedId("cmpl-press-0-0")).isEqualTo("press-0");
         assertThat(RequestIds.wrappedId("chatcmpl-abc")).isEqualTo("abc");
+        assertThat(RequestIds.wrappedId("resp_0a1b_0")).isEqualTo("resp_0a1b");
+        assertThat(RequestIds.wrappedId("generate-tokens-abc")).isEqualTo("abc");
         assertThat(RequestIds.wrappedId("embd-1")).isNull();
     }
 }

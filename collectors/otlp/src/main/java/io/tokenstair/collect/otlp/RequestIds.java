@@ -19,7 +19,10 @@ public final class RequestIds {
     /** The external id of a completion: the client's id, with the number of the prompt in the request. */
     private static final Pattern COMPLETION_ID = Pattern.compile("cmpl-(.+)-\\d+", Pattern.DOTALL);
 
-    private static final Pattern CHAT_ID = Pattern.compile("chatcmpl-(.+)", Pattern.DOTALL);
+    private static final Pattern CHAT_ID = Pattern.compile("(?:chatcmpl|generate-tokens)-(.+)", Pattern.DOTALL);
+
+    /** The id of a turn of a response: the response's own id, which its stream carries, with the number of the turn. */
+    private static final Pattern RESPONSE_ID = Pattern.compile("(resp_[0-9A-Za-z]+)_\\d{1,6}");
 
     /** Ids that clients gave, by the span that carries them. */
     private final Map<String, String> clientIds = new Bounded();
@@ -37,7 +40,7 @@ public final class RequestIds {
 
     /** The client's id in an id of an OpenAI-compatible API server; null when it wraps none. */
     public static @Nullable String wrappedId(String externalId) {
-        for (Pattern form : List.of(COMPLETION_ID, CHAT_ID)) {
+        for (Pattern form : List.of(COMPLETION_ID, CHAT_ID, RESPONSE_ID)) {
             Matcher matcher = form.matcher(externalId);
             if (matcher.matches()) {
                 return matcher.group(1);
