@@ -223,6 +223,9 @@ public final class CollectMain {
                 Collector.Running started = planned.collector().start(planned.name(), planned.values(), outlet);
                 running.push(started);
                 err.println(planned.name() + ": " + started.status());
+                if (!started.cannotKnow().isEmpty()) {
+                    err.println(planned.name() + " cannot know: " + started.cannotKnow());
+                }
             }
             err.println("Collecting to " + plan.to() + ", until this is stopped with Ctrl-C.");
             err.flush();

@@ -50,6 +50,11 @@ interface Collector {
         /** How it fares, in one line. */
         String status();
 
+        /** What it can never tell, in a few words: said once, so that nobody looks for it. Empty where its page says it all. */
+        default String cannotKnow() {
+            return "";
+        }
+
         /** Ends it: what it has seen is offered to the outlet, nothing more is taken. */
         @Override
         void close();

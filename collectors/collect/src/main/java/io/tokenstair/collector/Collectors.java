@@ -8,6 +8,11 @@ final class Collectors {
 
     /** All of them, in the order they are shown. */
     static List<Collector> all() {
-        return List.of(new GatewayCollector(), new VllmLiveCollector(), new OtlpCollector());
+        return List.of(
+                new GatewayCollector(),
+                new VllmLiveCollector(),
+                new DynamoLiveCollector(),
+                new LlamaCppLiveCollector(),
+                new OtlpCollector());
     }
 }

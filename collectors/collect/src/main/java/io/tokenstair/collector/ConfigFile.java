@@ -260,16 +260,25 @@ final class ConfigFile {
                 text.append(
                         option.required()
                                 ? example(option)
-                                : option.defaultText() == null ? option.label() : option.defaultText());
+                                : option.defaultText() == null ? shown(option) : option.defaultText());
                 text.append('\n');
             }
         }
         return text.toString();
     }
 
+    /** What stands for a value that is not set: an example where its form is not told by a word. */
+    private static String shown(Option option) {
+        return option.kind() == OptionKind.PAGES || option.kind() == OptionKind.SOCKETS
+                ? example(option)
+                : option.label();
+    }
+
     private static String example(Option option) {
         return switch (option.kind()) {
             case URL -> "http://127.0.0.1:8000";
+            case PAGES -> "http://127.0.0.1:8000/metrics";
+            case SOCKETS -> "tcp://127.0.0.1:5557";
             case ADDRESS -> "127.0.0.1:8100";
             case COUNT -> "1";
             case BYTES -> "64KiB";

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,10 @@ enum OptionKind {
     ADDRESS("HOST:PORT"),
     /** http://host:port or https://host:port. */
     URL("URL"),
+    /** Pages: http or https addresses with their path, with commas. */
+    PAGES("URL,..."),
+    /** Sockets of ZeroMQ, with commas. */
+    SOCKETS("tcp://HOST:PORT,..."),
     /** A file or folder. */
     PATH("PATH"),
     /** Where a secret lies, never the secret itself: env:NAME or file:PATH. */
@@ -36,6 +41,8 @@ enum OptionKind {
     private static final Pattern HOST_AND_PORT =
             Pattern.compile("(\\[[0-9a-fA-F:.%]{2,60}]|[^\\s:\\[\\]/]{1,253}):(\\d{1,5})");
     private static final Pattern SECRET_PLACE = Pattern.compile("env:[A-Za-z_][A-Za-z0-9_]{0,127}|file:[^\\x00]{1,4096}");
+    private static final Pattern SOCKET =
+            Pattern.compile("(tcp://(\\[[0-9a-fA-F:.%]{2,60}]|[^\\s:\\[\\]/,*]{1,253}):\\d{1,5}|ipc://[^\\s,]{1,100})");
     private static final Map<String, Long> UNIT_BYTES =
             Map.of("B", 1L, "KiB", 1L << 10, "MiB", 1L << 20, "GiB", 1L << 30);
     private static final Map<String, Long> UNIT_MILLIS = Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L);
@@ -67,8 +74,33 @@ enum OptionKind {
                         ? null
                         : "not an address, such as 127.0.0.1:8100";
             }
+            case PAGES -> allOf(text, OptionKind::isPage) ? null : "not an address, such as http://127.0.0.1:8000/metrics";
+            case SOCKETS -> allOf(text, one -> SOCKET.matcher(one).matches())
+                    ? null
+                    : "not an address, such as tcp://127.0.0.1:5557";
             case URL -> isUrl(text) ? null : "not an address, such as http://127.0.0.1:8000";
         };
+    }
+
+    private static boolean allOf(String texts, Predicate<String> right) {
+        for (String text : texts.strip().split("\\s*,\\s*", -1)) {
+            if (!right.test(text)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isPage(String text) {
+        try {
+            URI uri = new URI(text);
+            return ("http".equals(uri.getScheme()) || "https".equals(uri.getScheme()))
+                    && uri.getHost() != null
+                    && uri.getRawUserInfo() == null
+                    && uri.getRawFragment() == null;
+        } catch (URISyntaxException noUrl) {
+            return false;
+        }
     }
 
     private static boolean isUrl(String text) {

@@ -1,5 +1,6 @@
 package io.tokenstair.vllm;
 
+import io.tokenstair.collect.live.KvEvictionReasons;
 import io.tokenstair.event.EngineConfigured;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.HandleAnnounced;
@@ -142,7 +143,8 @@ final class EngineSteps {
     void evicted(ProbeRecord.Evicted evicted) {
         String reason = evictionReason(evicted.reason());
         if (evictions != null) {
-            evictions.evicted(evicted, reason);
+            evictions.evicted(
+                    evicted.hashes(), evicted.reuseCounts(), evicted.idleNanos(), evicted.wantedBy(), reason);
             return;
         }
         emit.event(

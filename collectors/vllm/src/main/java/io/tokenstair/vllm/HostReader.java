@@ -2,6 +2,7 @@ package io.tokenstair.vllm;
 
 import io.tokenstair.clock.ElapsedClock;
 import io.tokenstair.clock.HostClocks;
+import io.tokenstair.collect.live.EventOut;
 import io.tokenstair.event.HostSampled;
 import java.io.Closeable;
 import java.io.IOException;

@@ -1,5 +1,8 @@
 package io.tokenstair.vllm;
 
+import io.tokenstair.collect.live.EngineName;
+import io.tokenstair.collect.live.EventOut;
+import io.tokenstair.collect.live.KvEvictionReasons;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.CollectorGap;
 import io.tokenstair.event.Event;
@@ -76,11 +79,6 @@ final class ProbeSources {
         this.processes = processes;
     }
 
-    /** The engine of a rank. */
-    static String engineId(String engineName, int rank) {
-        return rank == 0 ? engineName : engineName + "-dp" + rank;
-    }
-
     private final class Source {
         final String collectorId;
         final String clockId;
@@ -99,8 +97,8 @@ final class ProbeSources {
             this.rank = envelope.rank() == null ? 0 : envelope.rank();
             String name = envelope.engineId() == null ? engineName : envelope.engineId();
             // A process that serves all ranks belongs to the only engine there is, as long as there is no other.
-            this.engineId = ProbeSources.engineId(name, rank);
-            this.steps = new EngineSteps(ProbeSources.engineId(name, rank), rank, this::emit, evictions.apply(rank));
+            this.engineId = EngineName.ofRank(name, rank);
+            this.steps = new EngineSteps(EngineName.ofRank(name, rank), rank, this::emit, evictions.apply(rank));
         }
 
         void emit(long clockNanos, Event event) {
@@ -233,7 +231,7 @@ final class ProbeSources {
             source.emit(
                     lookup.clockNanos(),
                     new KvLookup(
-                            ProbeSources.engineId(
+                            EngineName.ofRank(
                                     envelope.engineId() == null ? engineName : envelope.engineId(), lookup.rank()),
                             lookup.rank(),
                             lookup.queriedTokens(),

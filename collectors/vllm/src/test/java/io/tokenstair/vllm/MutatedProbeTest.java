@@ -2,6 +2,7 @@ package io.tokenstair.vllm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.tokenstair.collect.live.KvEvictionReasons;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

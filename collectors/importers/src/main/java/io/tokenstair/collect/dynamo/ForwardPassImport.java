@@ -1,11 +1,11 @@
 package io.tokenstair.collect.dynamo;
 
+import io.tokenstair.collect.engine.dynamo.ForwardPass;
 import io.tokenstair.collect.importer.FileImport;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.Fields;
-import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.Quantities;
 import io.tokenstair.collect.input.RejectedRecordException;
@@ -13,12 +13,8 @@ import io.tokenstair.collect.input.SequenceLedger;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.collect.output.EventSpools;
 import io.tokenstair.collect.stream.HostClock;
-import io.tokenstair.event.MetricSampled;
-import io.tokenstair.event.SequenceRows;
-import io.tokenstair.event.StepCompleted;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -123,113 +119,30 @@ public final class ForwardPassImport extends FileImport {
             return pass(pass, seen, reader);
         }
 
-        private Long pass(Fields pass, long seenNanos, RecordReader reader)
+        private Long pass(Fields fields, long seenNanos, RecordReader reader)
                 throws RejectedRecordException, IOException {
-            String worker = Quantities.optionalName(pass, "worker_id");
-            Integer rank = pass.optionalCount("dp_rank");
-            long counter = pass.ordinal("counter_id");
-            Long wall = Quantities.optionalNanos(pass, "wall_time", NANOS_PER_SECOND);
-            Fields scheduled = pass.optionalObject("scheduled_requests");
-            Fields queued = pass.optionalObject("queued_requests");
-            if (worker == null) {
-                throw pass.refuse("worker_id", "missing");
-            }
-            if (scheduled == null) {
-                throw pass.refuse("scheduled_requests", "missing");
-            }
-            long prefills = count(scheduled, "num_prefill_requests");
-            long prefillTokens = count(scheduled, "sum_prefill_tokens");
-            long decodes = count(scheduled, "num_decode_requests");
-            long decodeTokens = count(scheduled, "sum_decode_kv_tokens");
-            long waiting = queued == null ? 0 : count(queued, "num_prefill_requests");
-            long preempted = queued == null ? 0 : count(queued, "num_decode_requests");
-            long preemptedTokens = queued == null ? 0 : count(queued, "sum_decode_kv_tokens");
-            if (prefills + decodes > Integer.MAX_VALUE || waiting + preempted > Integer.MAX_VALUE) {
-                throw pass.refuse("scheduled_requests", "more requests than there can be");
-            }
-            boolean idle = prefills + decodes == 0;
-            if (!idle && wall != null && wall == 0) {
-                throw pass.refuse("wall_time", "0 with work in the step: no measurement");
-            }
-            if (decodes == 0 && decodeTokens > 0) {
-                throw pass.refuse("scheduled_requests.sum_decode_kv_tokens", "tokens without a request");
-            }
-            int dpRank = rank == null ? 0 : rank;
-            String key = worker + (dpRank == 0 ? "" : " rank " + dpRank);
-            SequenceLedger ledger = counters.get(key);
+            ForwardPass pass = ForwardPass.read(fields);
+            SequenceLedger ledger = counters.get(pass.key());
             if (ledger == null) {
                 if (counters.size() >= MAX_WORKERS) {
-                    throw pass.refuse("worker_id", "more than " + MAX_WORKERS + " workers");
+                    throw fields.refuse("worker_id", "more than " + MAX_WORKERS + " workers");
                 }
                 ledger = SequenceLedger.fromFirstSeen();
-                counters.put(key, ledger);
+                counters.put(pass.key(), ledger);
             }
             known++;
-            if (ledger.seen(counter)) {
+            long wallMillis = seenNanos / 1_000_000L;
+            if (ledger.seen(pass.counter())) {
                 // The trace file and the receiver's hold the same passes.
                 reader.passOver();
-                return seenNanos / 1_000_000L;
+                return wallMillis;
             }
-            long wallMillis = seenNanos / 1_000_000L;
             if (!sampled) {
-                ledger.note(counter, seenNanos, wallMillis);
+                ledger.note(pass.counter(), seenNanos, wallMillis);
             }
-            CollectorSpool spool = spool(seenNanos);
-            String engineId = WorkerName.of(worker);
-            String labels = LabelText.of(Map.of("engine", engineId, "dp_rank", String.valueOf(dpRank)));
-            if (idle) {
-                heartbeats++;
-            } else {
-                long end = seenNanos;
-                String mode = decodes == 0 ? "prefill" : prefills == 0 ? "decode" : "mixed";
-                spool.add(
-                        counter,
-                        end,
-                        wallMillis,
-                        new StepCompleted(
-                                engineId,
-                                dpRank,
-                                counter,
-                                wall == null ? null : Long.valueOf(end - wall),
-                                null,
-                                null,
-                                end,
-                                mode,
-                                null,
-                                null,
-                                decodes,
-                                prefillTokens,
-                                null,
-                                (int) (prefills + decodes),
-                                (int) (waiting + preempted),
-                                null,
-                                null,
-                                null,
-                                null,
-                                List.of(),
-                                SequenceRows.of(List.of())));
-                sample(spool, counter, end, "dynamo:fpm_wall_seconds", labels, wall == null ? null : wall / 1e9);
-                sample(spool, counter, end, "dynamo:fpm_decode_kv_tokens", labels, (double) decodeTokens);
-            }
-            sample(spool, counter, seenNanos, "dynamo:num_requests_running", labels, (double) (prefills + decodes));
-            sample(spool, counter, seenNanos, "dynamo:num_requests_waiting", labels, (double) waiting);
-            sample(spool, counter, seenNanos, "dynamo:num_paused_requests", labels, (double) preempted);
-            sample(spool, counter, seenNanos, "dynamo:fpm_queued_decodes", labels, (double) preempted);
-            if (preempted > 0) {
-                sample(spool, counter, seenNanos, "dynamo:fpm_paused_kv_tokens", labels, (double) preemptedTokens);
-            }
+            heartbeats += pass.isIdle() ? 1 : 0;
+            pass.tell(source, HostClock.WALL, seenNanos, wallMillis, spool(seenNanos)::add);
             return wallMillis;
-        }
-
-        private static long count(Fields counts, String name) throws RejectedRecordException {
-            Long count = counts.optionalLong(name);
-            if (count != null && count < 0) {
-                throw counts.refuse(name, "negative, " + count);
-            }
-            if (count != null && count > 1L << 40) {
-                throw counts.refuse(name, "more than there can be, " + count);
-            }
-            return count == null ? 0 : count;
         }
 
         private CollectorSpool spool(long nanos) {
@@ -237,14 +150,6 @@ public final class ForwardPassImport extends FileImport {
                 events = spools.collector("dynamo-fpm", nanos / NANOS_PER_SECOND + index, HostClock.WALL);
             }
             return events;
-        }
-
-        private void sample(
-                CollectorSpool spool, long order, long nanos, String name, String labels, @Nullable Double value)
-                throws IOException {
-            if (value != null) {
-                spool.add(order, nanos, nanos / 1_000_000L, new MetricSampled(source, name, labels, value));
-            }
         }
     }
 }

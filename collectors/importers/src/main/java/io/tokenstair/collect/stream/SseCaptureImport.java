@@ -319,7 +319,7 @@ public final class SseCaptureImport extends FileImport {
                 alias(request, requestId, AnswerId.core(id), "engine-id");
             }
             for (Map.Entry<String, String> name :
-                    LlamaCppNames.ofAnswer(answer, request.refusal).entrySet()) {
+                    LlamaCppAnswer.names(answer, request.refusal).entrySet()) {
                 alias(request, requestId, name.getKey(), name.getValue());
             }
             long sent = request.sentNanos == null ? nanos : request.sentNanos;

@@ -1,9 +1,7 @@
-package io.tokenstair.collect.stream;
+package io.tokenstair.foreign;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Names that a llama.cpp answer and a task of the server's log have in common. No id is in both: the log counts tasks, the stream names
@@ -30,23 +28,5 @@ public final class LlamaCppNames {
     /** The name of a prompt that was refused for its length. */
     public static String refused(long promptTokens) {
         return "llamacpp:refused:" + promptTokens;
-    }
-
-    /** The names of an answer, with who uses them. */
-    static Map<String, String> ofAnswer(Answer answer, StreamChunk.@Nullable Failure refusal) {
-        Integer prompt = answer.promptTokens();
-        Integer cached = answer.cachedTokens();
-        Double millis = answer.promptMillis();
-        if (refusal != null && refusal.promptTokens() != null) {
-            return Map.of(refused(refusal.promptTokens()), ORIGIN);
-        }
-        if (prompt == null || cached == null || millis == null || cached > prompt) {
-            return Map.of();
-        }
-        String byPrompt = prompt(prompt - cached, millis);
-        Integer output = answer.outputTokens();
-        return answer.failure() == null || output == null
-                ? Map.of(byPrompt, ORIGIN)
-                : Map.of(byPrompt, ORIGIN, broken((long) prompt + output), ORIGIN);
     }
 }

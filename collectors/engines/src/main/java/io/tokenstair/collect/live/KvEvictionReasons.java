@@ -1,8 +1,9 @@
-package io.tokenstair.vllm;
+package io.tokenstair.collect.live;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * What the probe knows of evicted blocks of one rank, for the KV events of the same rank, which name the blocks only. Holds at most
  * {@value #MAX_BLOCKS} blocks; beyond, the oldest are forgotten.
  */
-final class KvEvictionReasons {
+public final class KvEvictionReasons {
     private static final int MAX_BLOCKS = 65_536;
 
     private final Map<Long, Deque<Known>> byHash = new HashMap<>();
@@ -33,12 +34,25 @@ final class KvEvictionReasons {
 
     private record Place(long hash, Known known) {}
 
-    void evicted(ProbeRecord.Evicted evicted, @Nullable String reason) {
-        for (int i = 0; i < evicted.hashes().size(); i++) {
-            long hash = evicted.hashes().get(i);
-            long idle = evicted.idleNanos().get(i);
-            Known known = new Known(
-                    reason, evicted.wantedBy(), evicted.reuseCounts().get(i), idle < 0 ? null : Long.valueOf(idle));
+    /**
+     * Blocks were evicted; the lists are of equal length.
+     *
+     * @param hashes the blocks
+     * @param reuseCounts how often each had been found again
+     * @param allIdleNanos time since each was last in use; -1 where not known
+     * @param wantedBy the sequence that got the room; absent when not known
+     * @param reason what they made room for; absent when not known
+     */
+    public void evicted(
+            List<Long> hashes,
+            List<Long> reuseCounts,
+            List<Long> allIdleNanos,
+            @Nullable String wantedBy,
+            @Nullable String reason) {
+        for (int i = 0; i < hashes.size(); i++) {
+            long hash = hashes.get(i);
+            long idle = allIdleNanos.get(i);
+            Known known = new Known(reason, wantedBy, reuseCounts.get(i), idle < 0 ? null : Long.valueOf(idle));
             byHash.computeIfAbsent(hash, unused -> new ArrayDeque<>()).add(known);
             inOrder.add(new Place(hash, known));
         }
@@ -52,7 +66,7 @@ final class KvEvictionReasons {
     }
 
     /** A step published its KV message: all that was evicted before is known. */
-    void published(long kvBatchSequence) {
+    public void published(long kvBatchSequence) {
         publishedSequence = Math.max(publishedSequence, kvBatchSequence);
     }
 

@@ -1,4 +1,4 @@
-package io.tokenstair.vllm;
+package io.tokenstair.collect.live;
 
 import io.tokenstair.event.CollectorGap;
 import io.tokenstair.event.KvBlocksEvicted;
@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * collector that starts later was not told. Evicted blocks wait, at most {@link #MAX_WAIT_NANOS}, for the probe's step that says what
  * they made room for.
  */
-final class KvMessages {
+public final class KvMessages {
     /** How long a message waits for the probe. */
-    static final long MAX_WAIT_NANOS = 2_000_000_000L;
+    public static final long MAX_WAIT_NANOS = 2_000_000_000L;
 
     private static final byte[] END_OF_REPLAY = {-1, -1, -1, -1, -1, -1, -1, -1};
     private static final int MAX_AHEAD = 16_384;
@@ -42,6 +42,7 @@ final class KvMessages {
     private final Deque<Waiting> waiting = new ArrayDeque<>();
     private long next = -1;
     private long lastEpochNanos;
+    private long askedFrom = -1;
     private boolean replaying;
     private boolean replayedOnce;
     private long messageCount;
@@ -49,7 +50,7 @@ final class KvMessages {
     private long rejectedCount;
 
     /** What the probe knows of the evicted blocks of a rank. */
-    interface Reasons {
+    public interface Reasons {
         /** Absent where no probe of that rank has been heard. */
         @Nullable
         KvEvictionReasons of(int rank);
@@ -59,7 +60,17 @@ final class KvMessages {
 
     private record Waiting(long sequence, long clockNanos, KvPayload payload) {}
 
-    KvMessages(String endpoint, String engineName, String collectorId, String clockId, EventOut out, Reasons reasons) {
+    /**
+     * The messages of one publisher.
+     *
+     * @param endpoint what losses and rejects are said to be of
+     * @param engineName name of its engine; ranks above 0 get their number behind it
+     * @param collectorId who records
+     * @param clockId the clock of arrivals
+     * @param out takes the events
+     * @param reasons what else is known of evictions
+     */
+    public KvMessages(String endpoint, String engineName, String collectorId, String clockId, EventOut out, Reasons reasons) {
         this.endpoint = endpoint;
         this.engineName = engineName;
         this.collectorId = collectorId;
@@ -69,7 +80,7 @@ final class KvMessages {
     }
 
     /** Takes a published message: topic, sequence, payload. */
-    void published(List<byte[]> frames, long nowNanos) {
+    public void published(List<byte[]> frames, long nowNanos) {
         if (frames.size() != 3) {
             reject(nowNanos, frames.size() + " frames, a message has 3: topic, sequence, payload");
             return;
@@ -81,7 +92,7 @@ final class KvMessages {
      * Takes a message of the replay socket: an empty delimiter, the topic (publishers since 2026-07), sequence, payload. Returns true at
      * the end of the replay.
      */
-    boolean replayed(List<byte[]> frames, long nowNanos) {
+    public boolean replayed(List<byte[]> frames, long nowNanos) {
         int last = frames.size() - 1;
         if (frames.size() < 2) {
             reject(nowNanos, "a replayed message of " + frames.size() + " frames");
@@ -145,7 +156,7 @@ final class KvMessages {
     }
 
     /** The number to ask the publisher for again; -1 where nothing is missing, or it has been asked already. */
-    long wanted(boolean canReplay, long nowNanos) {
+    public long wanted(boolean canReplay, long nowNanos) {
         if (ahead.isEmpty() || replaying) {
             return -1;
         }
@@ -154,18 +165,24 @@ final class KvMessages {
             return -1;
         }
         replaying = true;
+        askedFrom = next;
         return Math.max(0, next);
     }
 
-    /** The publisher answered nothing: what is missing is lost. */
-    void replayEnded(long nowNanos) {
+    /**
+     * The publisher has answered, or not in time: what is missing is lost. Where it answered, and what is missing came after that, it is
+     * asked for again.
+     */
+    public void replayEnded(long nowNanos) {
         replaying = false;
         replayedOnce = true;
-        giveUp(nowNanos);
+        if (askedFrom < 0 || next == askedFrom) {
+            giveUp(nowNanos);
+        }
     }
 
     /** Whether a replay is under way. */
-    boolean isReplaying() {
+    public boolean isReplaying() {
         return replaying;
     }
 
@@ -203,7 +220,7 @@ final class KvMessages {
     }
 
     /** Makes events of the messages that have waited long enough. */
-    void settle(long nowNanos) {
+    public void settle(long nowNanos) {
         while (!waiting.isEmpty()) {
             Waiting first = waiting.peek();
             KvEvictionReasons known = reasons.of(first.payload().engineRank());
@@ -220,7 +237,7 @@ final class KvMessages {
 
     private void tell(Waiting message) {
         int rank = message.payload().engineRank();
-        String engineId = ProbeSources.engineId(engineName, rank);
+        String engineId = EngineName.ofRank(engineName, rank);
         KvEvictionReasons known = reasons.of(rank);
         List<KvPayload.KvEvent> events = message.payload().events();
         for (int index = 0; index < events.size(); index++) {
@@ -284,7 +301,7 @@ final class KvMessages {
     }
 
     /** Messages read, lost and rejected so far. */
-    long[] counts() {
+    public long[] counts() {
         return new long[] {messageCount, lostCount, rejectedCount};
     }
 }

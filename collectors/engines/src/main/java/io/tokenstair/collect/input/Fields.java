@@ -52,6 +52,30 @@ public final class Fields {
 
     /** The JSON object that these bytes hold. */
     public static Fields parse(byte[] bytes, int length) throws RejectedRecordException {
+        JsonNode node = tree(bytes, length);
+        if (!node.isObject()) {
+            throw new RejectedRecordException("not a JSON object");
+        }
+        return new Fields(node, "");
+    }
+
+    /** The objects of the JSON array that these bytes hold. */
+    public static List<Fields> parseArray(byte[] bytes, int length) throws RejectedRecordException {
+        JsonNode node = tree(bytes, length);
+        if (!node.isArray()) {
+            throw new RejectedRecordException("not a JSON array");
+        }
+        if (node.size() > MAX_OBJECTS) {
+            throw new RejectedRecordException(node.size() + " objects, at most " + MAX_OBJECTS);
+        }
+        List<Fields> objects = new ArrayList<>(node.size());
+        for (JsonNode element : node) {
+            objects.add(of(element));
+        }
+        return objects;
+    }
+
+    private static JsonNode tree(byte[] bytes, int length) throws RejectedRecordException {
         JsonNode node;
         try {
             node = JSON.readTree(bytes, 0, length);
@@ -77,10 +101,7 @@ public final class Fields {
         } catch (IOException e) {
             throw new RejectedRecordException("not valid JSON: not UTF-8");
         }
-        if (!node.isObject()) {
-            throw new RejectedRecordException("not a JSON object");
-        }
-        return new Fields(node, "");
+        return node;
     }
 
     /** An object that was read already. */

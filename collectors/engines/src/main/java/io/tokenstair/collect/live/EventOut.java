@@ -1,4 +1,4 @@
-package io.tokenstair.vllm;
+package io.tokenstair.collect.live;
 
 import io.tokenstair.event.Event;
 import org.jspecify.annotations.Nullable;

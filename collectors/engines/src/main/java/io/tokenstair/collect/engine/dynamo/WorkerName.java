@@ -1,4 +1,4 @@
-package io.tokenstair.collect.dynamo;
+package io.tokenstair.collect.engine.dynamo;
 
 /** What a Dynamo worker is called as an engine. Its id is a number, which alone would be taken for a rank. */
 final class WorkerName {

@@ -1,4 +1,4 @@
-package io.tokenstair.vllm;
+package io.tokenstair.collect.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -189,8 +189,7 @@ class KvMessagesTest {
         joined.wanted(false, 1);
         joined.settle(1_000);
         assertThat(told).isEmpty();
-        reasons.evicted(
-                new ProbeRecord.Evicted(1, 0, 2, "cmpl-a", List.of(7L), List.of(3L), List.of(-1L)), "admission");
+        reasons.evicted(List.of(7L), List.of(3L), List.of(-1L), "cmpl-a", "admission");
         reasons.published(0);
         joined.settle(2_000);
         assertThat(only(KvBlocksEvicted.class))
