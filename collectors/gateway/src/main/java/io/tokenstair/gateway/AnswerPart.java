@@ -357,7 +357,8 @@ final class AnswerPart {
         });
     }
 
-    private static Finish finish(String reason) {
+    /** The finish that an engine's word stands for. */
+    static Finish finish(String reason) {
         return switch (reason.toLowerCase(Locale.ROOT)) {
             case "stop",
                     "eos",

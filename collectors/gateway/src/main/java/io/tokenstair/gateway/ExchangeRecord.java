@@ -31,6 +31,7 @@ final class ExchangeRecord {
     private ByteArrayOutputStream body = new ByteArrayOutputStream();
     private final ByteArrayOutputStream whole = new ByteArrayOutputStream();
     private final List<Chunk> chunks = new ArrayList<>(ChunkDelivered.MAX_CHUNKS);
+    private final @Nullable GrpcSchema schema;
     private final SseSplitter events = new SseSplitter(this::event);
     private final GrpcSplitter messages = new GrpcSplitter(this::message);
 
@@ -86,6 +87,7 @@ final class ExchangeRecord {
         this.start = start;
         this.out = out;
         this.tally = new TokenTally(start.uncountedIsOne());
+        this.schema = GrpcSchema.of(start.route());
     }
 
     /** Bytes of the request's body. */
@@ -103,7 +105,8 @@ final class ExchangeRecord {
     void bodyEnded() {
         if (!received) {
             received = true;
-            RequestShape shape = bodyTooLong ? RequestShape.UNKNOWN : RequestShape.read(body.toByteArray());
+            GrpcSchema.Asked asked = asked();
+            RequestShape shape = asked.shape();
             body = new ByteArrayOutputStream(0);
             out.offer(
                     start.receivedNanos(),
@@ -119,9 +122,19 @@ final class ExchangeRecord {
                             shape.maxTokens(),
                             shape.choicesCount(),
                             false));
+            alias(asked.id(), "grpc-request");
             refused(start.identity().refusal());
             refused(start.trace().refusal());
         }
+    }
+
+    private GrpcSchema.Asked asked() {
+        if (bodyTooLong) {
+            return new GrpcSchema.Asked(RequestShape.UNKNOWN, null);
+        }
+        return schema != null
+                ? schema.asked(body.toByteArray())
+                : new GrpcSchema.Asked(RequestShape.read(body.toByteArray()), null);
     }
 
     private void refused(@Nullable String refusal) {
@@ -202,20 +215,33 @@ final class ExchangeRecord {
                 && new String(data, StandardCharsets.ISO_8859_1).strip().equals("[DONE]");
     }
 
-    private void message(int sizeBytes) {
+    private void message(byte @Nullable [] message, int sizeBytes) {
         chunkCount++;
         Stamps passed = stamps;
-        if (passed != null) {
+        if (passed == null) {
+            return;
+        }
+        AnswerPart part = schema == null || message == null ? null : schema.read(message);
+        if (part == null) {
             add(tally.acceptUncounted(nextChunk++, sizeBytes, passed));
+        } else if (schema != null && schema.isStream()) {
+            add(tally.accept(part, nextChunk++, sizeBytes, passed));
+            alias();
+        } else {
+            add(tally.acceptWhole(part, sizeBytes, passed));
+            alias();
         }
     }
 
     private void alias() {
-        String id = tally.id();
+        alias(tally.id(), "stream-id");
+    }
+
+    private void alias(@Nullable String id, String source) {
         if (!aliased && id != null) {
             aliased = true;
             if (!id.equals(start.identity().id()) && isName(id)) {
-                out.offer(start.receivedNanos(), new IdAliased(start.identity().id(), id, "stream-id"));
+                out.offer(start.receivedNanos(), new IdAliased(start.identity().id(), id, source));
             }
         }
     }
@@ -267,7 +293,10 @@ final class ExchangeRecord {
             }
         }
         flush();
-        boolean counted = !broken && (form == AnswerForm.EVENTS || (form == AnswerForm.JSON && chunkCount > 0));
+        boolean counted = !broken
+                && (form == AnswerForm.EVENTS
+                        || (form == AnswerForm.JSON && chunkCount > 0)
+                        || (form == AnswerForm.GRPC && chunkCount > 0 && !messages.isBroken()));
         String outcome = end.outcome();
         if (outcome.equals("complete") && status >= 400) {
             outcome = "http-error";

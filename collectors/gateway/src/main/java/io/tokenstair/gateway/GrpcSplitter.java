@@ -1,7 +1,15 @@
 package io.tokenstair.gateway;
 
-/** Counts the length-prefixed messages of a gRPC body: a flag, four bytes of length, the message. Keeps five bytes. */
+import java.io.ByteArrayOutputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the length-prefixed messages of a gRPC body apart: a flag, four bytes of length, the message. Keeps one message of at most
+ * {@value #MAX_MESSAGE_BYTES} bytes; of a longer one, or a compressed one, only the size.
+ */
 final class GrpcSplitter {
+    static final int MAX_MESSAGE_BYTES = 1 << 20;
+
     private static final int HEAD_BYTES = 5;
 
     private final Listener listener;
@@ -9,12 +17,18 @@ final class GrpcSplitter {
     private int headBytes;
     private long missingBytes;
     private int sizeBytes;
+    private @Nullable ByteArrayOutputStream kept;
     private boolean broken;
 
     /** Takes messages. */
     interface Listener {
-        /** A message, with the bytes of it and its head. */
-        void message(int sizeBytes);
+        /**
+         * A message.
+         *
+         * @param message its bytes; absent where it was compressed or too long to keep
+         * @param sizeBytes of it and its head
+         */
+        void message(byte @Nullable [] message, int sizeBytes);
     }
 
     GrpcSplitter(Listener listener) {
@@ -32,6 +46,9 @@ final class GrpcSplitter {
         while (at < bytes.length && !broken) {
             if (missingBytes > 0) {
                 int step = (int) Math.min(missingBytes, bytes.length - at);
+                if (kept != null) {
+                    kept.write(bytes, at, step);
+                }
                 missingBytes -= step;
                 at += step;
             } else {
@@ -47,10 +64,13 @@ final class GrpcSplitter {
                     return;
                 }
                 missingBytes = length;
+                kept = head[0] == 0 && length <= MAX_MESSAGE_BYTES ? new ByteArrayOutputStream((int) Math.min(8_192, length)) : null;
                 sizeBytes = (int) Math.min(Integer.MAX_VALUE, length + HEAD_BYTES);
             }
             if (missingBytes == 0 && headBytes == 0) {
-                listener.message(sizeBytes);
+                byte[] message = kept == null ? null : kept.toByteArray();
+                kept = null;
+                listener.message(message, sizeBytes);
             }
         }
     }

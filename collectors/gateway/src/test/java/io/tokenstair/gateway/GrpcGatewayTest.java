@@ -3,6 +3,7 @@ package io.tokenstair.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.CodedOutputStream;
 import io.grpc.CallOptions;
 import io.grpc.Context;
 import io.grpc.Grpc;
@@ -26,24 +27,33 @@ import io.grpc.stub.StreamObserver;
 import io.tokenstair.event.Chunk;
 import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.Event;
+import io.tokenstair.event.Finish;
+import io.tokenstair.event.IdAliased;
 import io.tokenstair.event.RequestCompleted;
+import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.log.LogOutlet;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,6 +79,8 @@ class GrpcGatewayTest {
     Path folder;
 
     private final Queue<String> ids = new ConcurrentLinkedQueue<>();
+    /** What the server answers, instead of bytes without a meaning. */
+    private final List<byte[]> scripted = new CopyOnWriteArrayList<>();
     private final CountDownLatch cancelled = new CountDownLatch(1);
     private Server server;
     private LogOutlet outlet;
@@ -78,7 +90,7 @@ class GrpcGatewayTest {
     @BeforeEach
     void start() throws Exception {
         ServerServiceDefinition kserve = ServerServiceDefinition.builder("inference.GRPCInferenceService")
-                .addMethod(STREAM_INFER, ServerCalls.asyncBidiStreamingCall(GrpcGatewayTest::infer))
+                .addMethod(STREAM_INFER, ServerCalls.asyncBidiStreamingCall(this::infer))
                 .build();
         ServerServiceDefinition vllm = ServerServiceDefinition.builder("vllm.grpc.engine.VllmEngine")
                 .addMethod(GENERATE, ServerCalls.asyncServerStreamingCall(this::generate))
@@ -120,11 +132,229 @@ class GrpcGatewayTest {
         }
     }
 
-    private static StreamObserver<byte[]> infer(StreamObserver<byte[]> answers) {
+    private static byte[] bytes(PartWriter writer) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+        try {
+            writer.write(out);
+            out.flush();
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Writes a message. */
+    private interface PartWriter {
+        void write(CodedOutputStream out) throws IOException;
+    }
+
+    private static byte[] packed(int count) {
+        return bytes(out -> {
+            for (int i = 0; i < count; i++) {
+                out.writeUInt32NoTag(100 + i * 1_000);
+            }
+        });
+    }
+
+    /** vLLM's GenerateResponse, in its first form with the request's id, or its second without. */
+    private static byte[] generated(boolean withId, boolean end, int tokens) {
+        byte[] inner = bytes(out -> {
+            out.writeByteArray(1, packed(tokens));
+            if (end) {
+                out.writeString(2, "length");
+                out.writeUInt32(3, 7);
+                out.writeUInt32(4, tokens);
+                out.writeUInt32(5, 3);
+            } else {
+                out.writeUInt32(2, 7);
+                out.writeUInt32(3, tokens);
+                out.writeUInt32(4, 3);
+            }
+        });
+        return bytes(out -> {
+            if (withId) {
+                out.writeString(1, "engine-1");
+            }
+            out.writeByteArray((withId ? 2 : 1) + (end ? 1 : 0), inner);
+        });
+    }
+
+    private static byte[] tensor(String name, String type, int... shape) {
+        return bytes(out -> {
+            out.writeString(1, name);
+            out.writeString(2, type);
+            out.writeByteArray(3, bytes(dimensions -> {
+                for (int dimension : shape) {
+                    dimensions.writeInt64NoTag(dimension);
+                }
+            }));
+        });
+    }
+
+    private static byte[] rawText(String text) {
+        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(4 + utf8.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(utf8.length)
+                .put(utf8)
+                .array();
+    }
+
+    /** KServe's answer as Triton's vLLM backend writes it, with a text and, where asked for, how many tokens it is. */
+    private static byte[] inferred(String id, @Nullable Integer tokens, String text) {
+        byte[] response = bytes(out -> {
+            out.writeString(1, "model");
+            out.writeString(3, id);
+            if (tokens == null && text.isEmpty()) {
+                return;
+            }
+            out.writeByteArray(5, tensor("text_output", "BYTES", 1));
+            if (tokens != null) {
+                out.writeByteArray(5, tensor("num_output_tokens", "UINT32", 1));
+            }
+            out.writeByteArray(6, rawText(text));
+            if (tokens != null) {
+                out.writeByteArray(
+                        6,
+                        ByteBuffer.allocate(4)
+                                .order(ByteOrder.LITTLE_ENDIAN)
+                                .putInt(tokens)
+                                .array());
+            }
+        });
+        return bytes(out -> out.writeByteArray(2, response));
+    }
+
+    /** The same as TensorRT-LLM's backend writes it: the new tokens' ids. */
+    private static byte[] ids(String id, int beams, int tokens) {
+        byte[] response = bytes(out -> {
+            out.writeString(3, id);
+            out.writeByteArray(5, tensor("output_ids", "INT32", 1, beams, tokens));
+            out.writeByteArray(6, new byte[4 * beams * tokens]);
+        });
+        return bytes(out -> out.writeByteArray(2, response));
+    }
+
+    @Test
+    void vllmsMessagesTellTheirTokensInBothForms() throws Exception {
+        byte[] request = bytes(out -> {
+            out.writeString(1, "engine-1");
+            out.writeByteArray(2, bytes(input -> {
+                input.writeString(1, "secret");
+                input.writeByteArray(2, packed(7));
+            }));
+            out.writeByteArray(4, bytes(sampling -> {
+                sampling.writeUInt32(8, 64);
+                sampling.writeUInt32(15, 1);
+            }));
+            out.writeBool(5, true);
+        });
+        for (boolean withId : new boolean[] {true, false}) {
+            // Three tokens come at once, as of speculative decoding; the end repeats the last ones.
+            scripted.clear();
+            scripted.addAll(List.of(
+                    generated(withId, false, 1),
+                    generated(withId, false, 3),
+                    generated(withId, false, 2),
+                    generated(withId, true, 2)));
+            Iterator<byte[]> answers =
+                    ClientCalls.blockingServerStreamingCall(channel, GENERATE, CallOptions.DEFAULT, request);
+            for (byte[] expected : scripted) {
+                assertThat(answers.next()).isEqualTo(expected);
+            }
+            assertThat(answers.hasNext()).isFalse();
+        }
+        List<Event> events = events();
+        assertThat(chunks(events))
+                .extracting(Chunk::tokenCount)
+                .containsExactly(1, 3, 2, 0, 1, 3, 2, 0);
+        assertThat(chunks(events)).extracting(Chunk::firstTokenIndex).containsExactly(0, 1, 4, null, 0, 1, 4, null);
+        assertThat(chunks(events).get(3).finish()).isEqualTo(Finish.LENGTH);
+        assertThat(events.stream().filter(RequestCompleted.class::isInstance).map(RequestCompleted.class::cast))
+                .hasSize(2)
+                .allSatisfy(completed -> {
+                    assertThat(completed.outputTokens()).isEqualTo(6);
+                    assertThat(completed.promptTokens()).isEqualTo(7);
+                    assertThat(completed.cachedTokens()).isEqualTo(3);
+                });
+        assertThat(events.stream().filter(RequestReceived.class::isInstance).map(RequestReceived.class::cast))
+                .allSatisfy(received -> {
+                    assertThat(received.promptTokens()).isEqualTo(7);
+                    assertThat(received.maxTokens()).isEqualTo(64);
+                });
+        assertThat(events.stream().filter(IdAliased.class::isInstance).map(IdAliased.class::cast))
+                .hasSize(2)
+                .allSatisfy(alias -> assertThat(alias.alias()).isEqualTo("engine-1"));
+    }
+
+    @Test
+    void tritonsMessagesTellTheirTokensAndWhoseTheyAre() throws Exception {
+        // Two requests on one stream, one told by counts, one by ids; the last answer of a stream is empty.
+        scripted.addAll(List.of(
+                inferred("a", 1, "x"),
+                ids("b", 1, 2),
+                inferred("a", 4, "xyz"),
+                inferred("a", 0, ""),
+                ids("b", 1, 1),
+                inferred("a", null, "")));
+        CountDownLatch done = new CountDownLatch(1);
+        StreamObserver<byte[]> requests =
+                ClientCalls.asyncBidiStreamingCall(channel.newCall(STREAM_INFER, CallOptions.DEFAULT), counting(done));
+        requests.onNext(bytes(out -> {
+            out.writeString(1, "ensemble");
+            out.writeString(3, "a");
+        }));
+        requests.onCompleted();
+        assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
+        List<Event> events = events();
+        assertThat(chunks(events)).extracting(Chunk::sequenceIndex).containsExactly(0, 1, 0, 0, 1, 0);
+        assertThat(chunks(events)).extracting(Chunk::tokenCount).containsExactly(1, 2, 4, 0, 1, 0);
+        assertThat(chunks(events)).extracting(Chunk::firstTokenIndex).containsExactly(0, 0, 1, null, 2, null);
+        assertThat(completed(events).outputTokens()).isEqualTo(8);
+    }
+
+    @Test
+    void whatDoesNotSayHowManyTokensItIsStaysAMessage() throws Exception {
+        // Text only; two beams, whose tokens cannot be told apart; a tensor that nobody knows; no message of this schema.
+        scripted.addAll(List.of(
+                inferred("a", null, "x"),
+                ids("a", 2, 3),
+                bytes(out -> out.writeByteArray(2, bytes(response -> response.writeByteArray(5, tensor("logits", "FP32", 1))))),
+                new byte[] {7, 7, 7}));
+        CountDownLatch done = new CountDownLatch(1);
+        StreamObserver<byte[]> requests =
+                ClientCalls.asyncBidiStreamingCall(channel.newCall(STREAM_INFER, CallOptions.DEFAULT), counting(done));
+        requests.onNext(new byte[0]);
+        requests.onCompleted();
+        assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
+        List<Event> events = events();
+        assertThat(chunks(events)).hasSize(4).allSatisfy(chunk -> assertThat(chunk.tokenCount()).isEqualTo(1));
+        assertThat(completed(events).outputTokens()).isNull();
+        assertThat(completed(events).chunkCount()).isEqualTo(4);
+    }
+
+    private static StreamObserver<byte[]> counting(CountDownLatch done) {
+        return new StreamObserver<>() {
+            @Override
+            public void onNext(byte[] answer) {}
+
+            @Override
+            public void onError(Throwable failed) {}
+
+            @Override
+            public void onCompleted() {
+                done.countDown();
+            }
+        };
+    }
+
+    private StreamObserver<byte[]> infer(StreamObserver<byte[]> answers) {
         return new StreamObserver<>() {
             @Override
             public void onNext(byte[] request) {
-                for (int i = 0; i < request[0]; i++) {
+                scripted.forEach(answers::onNext);
+                for (int i = 0; scripted.isEmpty() && i < request[0]; i++) {
                     answers.onNext(new byte[100 + i]);
                 }
             }
@@ -140,6 +370,11 @@ class GrpcGatewayTest {
     }
 
     private void generate(byte[] request, StreamObserver<byte[]> answers) {
+        if (!scripted.isEmpty()) {
+            scripted.forEach(answers::onNext);
+            answers.onCompleted();
+            return;
+        }
         if (request[0] == 0) {
             answers.onError(Status.RESOURCE_EXHAUSTED.withDescription("full").asRuntimeException());
             return;
