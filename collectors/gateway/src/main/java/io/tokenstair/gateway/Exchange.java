@@ -341,6 +341,10 @@ final class Exchange {
         response.end().onComplete(done -> {
             if (done.succeeded()) {
                 finish(failed ? "failed" : "complete", errorType, null);
+                if (request.version() == HttpVersion.HTTP_2 && !request.isEnded()) {
+                    // Its other half would stay open for as long as the client likes.
+                    response.reset(0);
+                }
             } else {
                 clientLeft();
             }

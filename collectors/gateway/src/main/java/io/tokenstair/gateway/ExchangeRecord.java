@@ -221,14 +221,20 @@ final class ExchangeRecord {
         if (passed == null) {
             return;
         }
+        boolean single = schema != null && !schema.isStream();
+        if (single && nextChunk > 0) {
+            // A call of one answer has no second.
+            return;
+        }
         AnswerPart part = schema == null || message == null ? null : schema.read(message);
         if (part == null) {
             add(tally.acceptUncounted(nextChunk++, sizeBytes, passed));
-        } else if (schema != null && schema.isStream()) {
-            add(tally.accept(part, nextChunk++, sizeBytes, passed));
+        } else if (single) {
+            nextChunk++;
+            add(tally.acceptWhole(part, sizeBytes, passed));
             alias();
         } else {
-            add(tally.acceptWhole(part, sizeBytes, passed));
+            add(tally.accept(part, nextChunk++, sizeBytes, passed));
             alias();
         }
     }

@@ -23,6 +23,7 @@ final class GatewayVerticle extends VerticleBase {
     private static final int UPSTREAM_KEEP_ALIVE_SECONDS = 4;
 
     private static final int MAX_STREAMS = 1_024;
+    private static final long REFUSED_STREAM = 7;
 
     private final GatewaySettings settings;
     private final int port;
@@ -46,7 +47,7 @@ final class GatewayVerticle extends VerticleBase {
         streamClient = client(true);
         HttpServer created = vertx.createHttpServer(serverOptions());
         server = created;
-        RestingConnections guards = new RestingConnections(vertx, settings.headerTimeout());
+        RestingConnections guards = new RestingConnections(vertx, settings.headerTimeout(), MAX_STREAMS);
         resting = guards;
         created.connectionHandler(connection -> connected(connection, guards));
         created.requestHandler(this::request);
@@ -130,7 +131,10 @@ final class GatewayVerticle extends VerticleBase {
         if (plain == null || stream == null || guards == null) {
             return;
         }
-        guards.began(connection);
+        if (!guards.began(connection)) {
+            request.response().reset(REFUSED_STREAM);
+            return;
+        }
         new Exchange(vertx, settings, recorder, traffic, request, () -> guards.ended(connection))
                 .forward(plain, stream);
     }

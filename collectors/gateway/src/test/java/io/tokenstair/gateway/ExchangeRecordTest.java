@@ -300,10 +300,14 @@ class ExchangeRecordTest {
     }
 
     static ExchangeRecord record(String id, List<Event> events, boolean uncountedIsOne) {
+        return record(id, "/v1/completions", events, uncountedIsOne);
+    }
+
+    static ExchangeRecord record(String id, String route, List<Event> events, boolean uncountedIsOne) {
         RequestIdentity identity = new RequestIdentity(id, false, null);
         TraceContext trace = TraceContext.of(List.of(), () -> new byte[16]);
         return new ExchangeRecord(
-                new ExchangeRecord.Start(1, identity, trace, "/v1/completions", uncountedIsOne),
+                new ExchangeRecord.Start(1, identity, trace, route, uncountedIsOne),
                 (nanos, event) -> events.add(event));
     }
 

@@ -3,7 +3,6 @@ package io.tokenstair.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.google.protobuf.CodedOutputStream;
 import io.grpc.CallOptions;
 import io.grpc.Context;
 import io.grpc.Grpc;
@@ -35,14 +34,10 @@ import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.log.LogOutlet;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -53,7 +48,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -132,119 +126,15 @@ class GrpcGatewayTest {
         }
     }
 
-    private static byte[] bytes(PartWriter writer) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        CodedOutputStream out = CodedOutputStream.newInstance(bytes);
-        try {
-            writer.write(out);
-            out.flush();
-        } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible);
-        }
-        return bytes.toByteArray();
-    }
-
-    /** Writes a message. */
-    private interface PartWriter {
-        void write(CodedOutputStream out) throws IOException;
-    }
-
-    private static byte[] packed(int count) {
-        return bytes(out -> {
-            for (int i = 0; i < count; i++) {
-                out.writeUInt32NoTag(100 + i * 1_000);
-            }
-        });
-    }
-
-    /** vLLM's GenerateResponse, in its first form with the request's id, or its second without. */
-    private static byte[] generated(boolean withId, boolean end, int tokens) {
-        byte[] inner = bytes(out -> {
-            out.writeByteArray(1, packed(tokens));
-            if (end) {
-                out.writeString(2, "length");
-                out.writeUInt32(3, 7);
-                out.writeUInt32(4, tokens);
-                out.writeUInt32(5, 3);
-            } else {
-                out.writeUInt32(2, 7);
-                out.writeUInt32(3, tokens);
-                out.writeUInt32(4, 3);
-            }
-        });
-        return bytes(out -> {
-            if (withId) {
-                out.writeString(1, "engine-1");
-            }
-            out.writeByteArray((withId ? 2 : 1) + (end ? 1 : 0), inner);
-        });
-    }
-
-    private static byte[] tensor(String name, String type, int... shape) {
-        return bytes(out -> {
-            out.writeString(1, name);
-            out.writeString(2, type);
-            out.writeByteArray(3, bytes(dimensions -> {
-                for (int dimension : shape) {
-                    dimensions.writeInt64NoTag(dimension);
-                }
-            }));
-        });
-    }
-
-    private static byte[] rawText(String text) {
-        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
-        return ByteBuffer.allocate(4 + utf8.length)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(utf8.length)
-                .put(utf8)
-                .array();
-    }
-
-    /** KServe's answer as Triton's vLLM backend writes it, with a text and, where asked for, how many tokens it is. */
-    private static byte[] inferred(String id, @Nullable Integer tokens, String text) {
-        byte[] response = bytes(out -> {
-            out.writeString(1, "model");
-            out.writeString(3, id);
-            if (tokens == null && text.isEmpty()) {
-                return;
-            }
-            out.writeByteArray(5, tensor("text_output", "BYTES", 1));
-            if (tokens != null) {
-                out.writeByteArray(5, tensor("num_output_tokens", "UINT32", 1));
-            }
-            out.writeByteArray(6, rawText(text));
-            if (tokens != null) {
-                out.writeByteArray(
-                        6,
-                        ByteBuffer.allocate(4)
-                                .order(ByteOrder.LITTLE_ENDIAN)
-                                .putInt(tokens)
-                                .array());
-            }
-        });
-        return bytes(out -> out.writeByteArray(2, response));
-    }
-
-    /** The same as TensorRT-LLM's backend writes it: the new tokens' ids. */
-    private static byte[] ids(String id, int beams, int tokens) {
-        byte[] response = bytes(out -> {
-            out.writeString(3, id);
-            out.writeByteArray(5, tensor("output_ids", "INT32", 1, beams, tokens));
-            out.writeByteArray(6, new byte[4 * beams * tokens]);
-        });
-        return bytes(out -> out.writeByteArray(2, response));
-    }
-
     @Test
     void vllmsMessagesTellTheirTokensInBothForms() throws Exception {
-        byte[] request = bytes(out -> {
+        byte[] request = GrpcMessages.bytes(out -> {
             out.writeString(1, "engine-1");
-            out.writeByteArray(2, bytes(input -> {
+            out.writeByteArray(2, GrpcMessages.bytes(input -> {
                 input.writeString(1, "secret");
-                input.writeByteArray(2, packed(7));
+                input.writeByteArray(2, GrpcMessages.packed(7));
             }));
-            out.writeByteArray(4, bytes(sampling -> {
+            out.writeByteArray(4, GrpcMessages.bytes(sampling -> {
                 sampling.writeUInt32(8, 64);
                 sampling.writeUInt32(15, 1);
             }));
@@ -254,10 +144,10 @@ class GrpcGatewayTest {
             // Three tokens come at once, as of speculative decoding; the end repeats the last ones.
             scripted.clear();
             scripted.addAll(List.of(
-                    generated(withId, false, 1),
-                    generated(withId, false, 3),
-                    generated(withId, false, 2),
-                    generated(withId, true, 2)));
+                    GrpcMessages.generated(withId, false, 1),
+                    GrpcMessages.generated(withId, false, 3),
+                    GrpcMessages.generated(withId, false, 2),
+                    GrpcMessages.generated(withId, true, 2)));
             Iterator<byte[]> answers =
                     ClientCalls.blockingServerStreamingCall(channel, GENERATE, CallOptions.DEFAULT, request);
             for (byte[] expected : scripted) {
@@ -292,16 +182,16 @@ class GrpcGatewayTest {
     void tritonsMessagesTellTheirTokensAndWhoseTheyAre() throws Exception {
         // Two requests on one stream, one told by counts, one by ids; the last answer of a stream is empty.
         scripted.addAll(List.of(
-                inferred("a", 1, "x"),
-                ids("b", 1, 2),
-                inferred("a", 4, "xyz"),
-                inferred("a", 0, ""),
-                ids("b", 1, 1),
-                inferred("a", null, "")));
+                GrpcMessages.inferred("a", 1, "x"),
+                GrpcMessages.ids("b", 1, 2),
+                GrpcMessages.inferred("a", 4, "xyz"),
+                GrpcMessages.inferred("a", 0, ""),
+                GrpcMessages.ids("b", 1, 1),
+                GrpcMessages.inferred("a", null, "")));
         CountDownLatch done = new CountDownLatch(1);
         StreamObserver<byte[]> requests =
                 ClientCalls.asyncBidiStreamingCall(channel.newCall(STREAM_INFER, CallOptions.DEFAULT), counting(done));
-        requests.onNext(bytes(out -> {
+        requests.onNext(GrpcMessages.bytes(out -> {
             out.writeString(1, "ensemble");
             out.writeString(3, "a");
         }));
@@ -318,9 +208,9 @@ class GrpcGatewayTest {
     void whatDoesNotSayHowManyTokensItIsStaysAMessage() throws Exception {
         // Text only; two beams, whose tokens cannot be told apart; a tensor that nobody knows; no message of this schema.
         scripted.addAll(List.of(
-                inferred("a", null, "x"),
-                ids("a", 2, 3),
-                bytes(out -> out.writeByteArray(2, bytes(response -> response.writeByteArray(5, tensor("logits", "FP32", 1))))),
+                GrpcMessages.inferred("a", null, "x"),
+                GrpcMessages.ids("a", 2, 3),
+                GrpcMessages.bytes(out -> out.writeByteArray(2, GrpcMessages.bytes(response -> response.writeByteArray(5, GrpcMessages.tensor("logits", "FP32", 1))))),
                 new byte[] {7, 7, 7}));
         CountDownLatch done = new CountDownLatch(1);
         StreamObserver<byte[]> requests =

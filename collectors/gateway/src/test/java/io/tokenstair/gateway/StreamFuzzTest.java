@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.event.Chunk;
 import io.tokenstair.event.Event;
+import io.tokenstair.fuzz.Mutations;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,16 +27,19 @@ class StreamFuzzTest {
                 for (int i = 0; i < Math.min(12, stream.lines.size()); i++) {
                     bytes.write(stream.bytes(i));
                 }
-                streams.add(bytes.toByteArray());
+                if (bytes.size() > 0) {
+                    streams.add(bytes.toByteArray());
+                }
             }
         }
         int ended = 0;
+        Mutations mutations = new Mutations(1, streams, "\r", "\\", "\"token_ids\":[", "\"usage\":{");
         for (int round = 0; round < ROUNDS; round++) {
             Random random = new Random(round);
-            byte[] bytes = damaged(streams.get(round % streams.size()), random);
+            byte[] bytes = mutations.next();
             List<Event> events = new ArrayList<>();
             ExchangeRecord record = ExchangeRecordTest.record("q", events, true);
-            record.body(damaged(bytes, random));
+            record.body(mutations.next());
             record.answer(200, AnswerForm.values()[round % 4 == 3 ? random.nextInt(4) : 0]);
             int at = 0;
             while (at < bytes.length) {
@@ -56,26 +60,30 @@ class StreamFuzzTest {
         assertThat(ended).isEqualTo(ROUNDS);
     }
 
-    private static byte[] damaged(byte[] whole, Random random) {
-        byte[] bytes = whole.clone();
-        if (bytes.length == 0) {
-            return bytes;
-        }
-        for (int i = 1 + random.nextInt(8); i > 0; i--) {
-            int at = random.nextInt(bytes.length);
-            switch (random.nextInt(4)) {
-                case 0 -> bytes[at] ^= (byte) (1 << random.nextInt(8));
-                case 1 ->
-                    bytes[at] = "\"{}[]:,\n\r\\0-9e"
-                            .getBytes(java.nio.charset.StandardCharsets.US_ASCII)[random.nextInt(14)];
-                case 2 -> bytes = Arrays.copyOf(bytes, 1 + at);
-                default -> {
-                    int from = random.nextInt(bytes.length);
-                    int length = Math.min(bytes.length - Math.max(at, from), random.nextInt(64));
-                    System.arraycopy(bytes, from, bytes, at, Math.max(0, length));
+    @Test
+    void damagedGrpcMessagesDoNoHarm() throws Exception {
+        List<byte[]> messages = GrpcMessages.ofEverySchema();
+        for (String route : GrpcMessages.ROUTES) {
+            Mutations mutations = new Mutations(7, messages);
+            for (int round = 0; round < ROUNDS; round++) {
+                byte[] message = mutations.next();
+                List<Event> events = new ArrayList<>();
+                ExchangeRecord record = ExchangeRecordTest.record("q", route, events, true);
+                record.body(GrpcMessages.framed(message));
+                record.answer(200, AnswerForm.GRPC);
+                for (int i = 0; i < 3; i++) {
+                    record.piece(GrpcMessages.framed(mutations.next()), new Stamps(i, null, null));
+                }
+                record.ended(ExchangeRecordTest.end());
+                assertThat(ExchangeRecordTest.completed(events)).isNotNull();
+                int next = 0;
+                for (Chunk chunk : ExchangeRecordTest.chunks(events)) {
+                    if (chunk.sequenceIndex() == 0 && chunk.tokenCount() > 0) {
+                        assertThat(chunk.firstTokenIndex()).isEqualTo(next);
+                        next += chunk.tokenCount();
+                    }
                 }
             }
         }
-        return bytes;
     }
 }

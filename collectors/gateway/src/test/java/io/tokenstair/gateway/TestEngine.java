@@ -6,6 +6,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.Queue;
@@ -14,6 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A real HTTP server that streams as an engine does, for the gateway to stand before. */
 final class TestEngine implements AutoCloseable {
@@ -21,6 +23,9 @@ final class TestEngine implements AutoCloseable {
     final Map<String, String> bodies = new ConcurrentHashMap<>();
     final AtomicInteger cancelled = new AtomicInteger();
     final CountDownLatch firstCancelled = new CountDownLatch(1);
+    final AtomicLong floodedBytes = new AtomicLong();
+    private static final Buffer FLOOD =
+            Buffer.buffer("data: {\"choices\":[{\"index\":0,\"token_ids\":[1]}]}\n\n".repeat(300));
     private final Vertx vertx = Vertx.vertx();
     private final HttpServer server;
 
@@ -54,6 +59,7 @@ final class TestEngine implements AutoCloseable {
             bodies.put(id, body.toString());
             switch (request.path()) {
                 case "/v1/completions" -> stream(request, id, new JsonObject(body));
+                case "/generate" -> flood(request);
                 case "/health" -> request.response().end("healthy");
                 case "/big" -> request.response().end(Buffer.buffer(new byte[8 << 20]));
                 case "/v1/chat/completions" ->
@@ -64,6 +70,20 @@ final class TestEngine implements AutoCloseable {
                 default -> request.response().setStatusCode(404).end();
             }
         });
+    }
+
+    /** Sends without end, as fast as it is taken. */
+    private void flood(HttpServerRequest request) {
+        request.response().setChunked(true).putHeader("content-type", "text/event-stream");
+        more(request.response());
+    }
+
+    private void more(HttpServerResponse response) {
+        while (!response.closed() && !response.writeQueueFull()) {
+            floodedBytes.addAndGet(FLOOD.length());
+            response.write(FLOOD);
+        }
+        response.drainHandler(room -> more(response));
     }
 
     private void stream(HttpServerRequest request, String id, JsonObject body) {

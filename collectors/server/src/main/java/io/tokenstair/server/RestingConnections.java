@@ -7,14 +7,16 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Closes connections on which no request has been open for too long: whole heads count, not single bytes. Each connection's calls come
- * from its own event loop.
+ * Closes connections on which no request has been open for too long: whole heads count, not single bytes. Bounds the requests that are open
+ * on one: the limit that HTTP/2 tells a client holds only once the client has said that it heard it. Each connection's calls come from its
+ * own event loop.
  */
 public final class RestingConnections {
     private static final long NO_TIMER = -1;
 
     private final Vertx vertx;
     private final long restMillis;
+    private final int mostOpen;
     private final Map<HttpConnection, Guard> guards = new ConcurrentHashMap<>();
 
     /** What keeps a connection from resting for ever. */
@@ -27,9 +29,11 @@ public final class RestingConnections {
      * Guards over the connections of a server.
      *
      * @param rest how long a connection may be without an open request
+     * @param mostOpen most requests that are open on a connection
      */
-    public RestingConnections(Vertx vertx, Duration rest) {
+    public RestingConnections(Vertx vertx, Duration rest, int mostOpen) {
         this.vertx = vertx;
+        this.mostOpen = mostOpen;
         this.restMillis = Math.max(1, rest.toMillis());
     }
 
@@ -49,13 +53,18 @@ public final class RestingConnections {
         return guard != null;
     }
 
-    /** The head of a request is whole. */
-    public void began(HttpConnection connection) {
+    /** The head of a request is whole; false where so many are open already that this one is to be reset. */
+    public boolean began(HttpConnection connection) {
         Guard guard = guards.get(connection);
-        if (guard != null) {
-            guard.open++;
-            disarm(guard);
+        if (guard == null) {
+            return true;
         }
+        if (guard.open >= mostOpen) {
+            return false;
+        }
+        guard.open++;
+        disarm(guard);
+        return true;
     }
 
     /** A request that began has ended, however. */

@@ -62,6 +62,20 @@ public final class KafkaBroker implements AutoCloseable {
         }
     }
 
+    /** Takes the broker away; its topics stay on disk. */
+    public void goAway() {
+        kit.brokers().values().forEach(broker -> {
+            broker.shutdown();
+            broker.awaitShutdown();
+        });
+    }
+
+    /** Brings it back, at the same address. */
+    public void comeBack() throws Exception {
+        kit.brokers().values().forEach(broker -> broker.startup());
+        kit.waitForReadyBrokers();
+    }
+
     @Override
     public void close() throws Exception {
         kit.close();

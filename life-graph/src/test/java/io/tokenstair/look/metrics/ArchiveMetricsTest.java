@@ -138,6 +138,9 @@ class ArchiveMetricsTest {
                         "tokenstair_step_seconds",
                         "tokenstair_queue_wait_seconds",
                         "tokenstair_archive_rows",
+                        "tokenstair_archive_late_rows",
+                        "tokenstair_newest_event_timestamp_seconds",
+                        "tokenstair_layer_reported",
                         "tokenstair_rejected_inputs",
                         "tokenstair_lost_records");
         assertThat(text)

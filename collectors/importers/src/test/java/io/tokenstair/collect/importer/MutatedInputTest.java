@@ -8,6 +8,7 @@ import io.tokenstair.collect.prometheus.PrometheusImport;
 import io.tokenstair.collect.table.CsvImport;
 import io.tokenstair.collect.table.CsvMap;
 import io.tokenstair.collect.workload.MooncakeImport;
+import io.tokenstair.fuzz.Mutations;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

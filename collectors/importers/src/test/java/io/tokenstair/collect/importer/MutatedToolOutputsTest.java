@@ -22,6 +22,7 @@ import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.fuzz.Mutations;
 import io.tokenstair.log.FolderLogWriter;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -6,6 +6,7 @@ import io.tokenstair.collect.Imported;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.kineto.KinetoImport;
 import io.tokenstair.collect.nsys.NsysImport;
+import io.tokenstair.fuzz.Mutations;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

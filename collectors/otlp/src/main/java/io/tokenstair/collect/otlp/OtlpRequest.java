@@ -6,8 +6,9 @@ import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.WireFormat;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.zip.GZIPInputStream;
 
 /**
@@ -17,6 +18,7 @@ import java.util.zip.GZIPInputStream;
  * @param message the request
  */
 public record OtlpRequest(OtlpSignal signal, Message message) {
+    private static final int PIECE_BYTES = 1 << 16;
     private static final int MAX_NESTING = 100;
 
     /** Reads the protobuf form. */
@@ -72,16 +74,23 @@ public record OtlpRequest(OtlpSignal signal, Message message) {
     /** Unzips a gzipped request, never more of it than the limit. */
     public static byte[] unzipped(byte[] zipped, OtlpLimits limits) throws OtlpException {
         try (GZIPInputStream in = new GZIPInputStream(new ByteArrayInputStream(zipped))) {
-            ByteArrayOutputStream out =
-                    new ByteArrayOutputStream((int) Math.min(limits.requestBytes(), Math.max(64L, zipped.length * 4L)));
-            byte[] buffer = new byte[1 << 13];
-            for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-                if (out.size() + count > limits.requestBytes()) {
+            // In pieces, so that no more room is ever taken than comes out.
+            List<byte[]> pieces = new ArrayList<>();
+            long total = 0;
+            for (byte[] piece = in.readNBytes(PIECE_BYTES); piece.length > 0; piece = in.readNBytes(PIECE_BYTES)) {
+                total += piece.length;
+                if (total > limits.requestBytes()) {
                     throw OtlpException.tooLarge("more than " + limits.requestBytes() + " bytes come out of the gzip");
                 }
-                out.write(buffer, 0, count);
+                pieces.add(piece);
             }
-            return out.toByteArray();
+            byte[] whole = new byte[(int) total];
+            int at = 0;
+            for (byte[] piece : pieces) {
+                System.arraycopy(piece, 0, whole, at, piece.length);
+                at += piece.length;
+            }
+            return whole;
         } catch (IOException e) {
             throw new OtlpException("not gzip, or cut");
         }

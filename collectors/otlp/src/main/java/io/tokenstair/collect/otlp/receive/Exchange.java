@@ -13,6 +13,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
@@ -41,7 +42,7 @@ final class Exchange {
     private final HttpServerRequest request;
     private final boolean grpc;
     private final boolean json;
-    private final Buffer body = Buffer.buffer();
+    private Buffer body = Buffer.buffer();
     private long heldBytes;
     private boolean answered;
     private long timer = -1;
@@ -206,8 +207,10 @@ final class Exchange {
                 return;
             }
             zipped = message[0] == 1;
-            message = body.getBytes(PREFIX_BYTES, message.length);
+            message = Arrays.copyOfRange(message, PREFIX_BYTES, message.length);
         }
+        // What waits to be decoded lies in memory once.
+        body = Buffer.buffer();
         byte[] bytes = message;
         boolean unzip = zipped;
         vertx.executeBlocking(() -> intake.take(signal, bytes, unzip, json && !grpc), false)
@@ -222,6 +225,7 @@ final class Exchange {
         vertx.cancelTimer(timer);
         allHeldBytes.addAndGet(-heldBytes);
         heldBytes = 0;
+        body = Buffer.buffer();
         answered = true;
     }
 
@@ -242,13 +246,14 @@ final class Exchange {
         } else {
             http(response, signal, answer, taken);
         }
-        // Who sends what is not taken is not listened to any longer: the rest of it would have to be read.
-        if (endsTheConnection(answer)) {
-            if (request.version() == HttpVersion.HTTP_2) {
+        if (request.version() == HttpVersion.HTTP_2) {
+            // A stream that was answered before its end would stay open for as long as the client likes.
+            if (!request.isEnded()) {
                 request.response().reset(0);
-            } else {
-                vertx.setTimer(100, closing -> request.connection().close());
             }
+        } else if (endsTheConnection(answer)) {
+            // Who sends what is not taken is not listened to any longer: the rest of it would have to be read.
+            vertx.setTimer(100, closing -> request.connection().close());
         }
     }
 

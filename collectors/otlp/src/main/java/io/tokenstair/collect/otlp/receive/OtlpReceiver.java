@@ -31,6 +31,7 @@ import java.util.function.Supplier;
 public final class OtlpReceiver implements Closeable {
     private static final int MAX_HEADER_BYTES = 16 << 10;
     private static final int MAX_STREAMS = 64;
+    private static final long REFUSED_STREAM = 7;
     private static final long WAIT_SECONDS = 10;
 
     private final Vertx vertx;
@@ -108,7 +109,7 @@ public final class OtlpReceiver implements Closeable {
                         Math.min(Integer.MAX_VALUE, 4 * settings.requestTime().toMillis()));
         secure(options, settings.security());
         RestingConnections resting =
-                new RestingConnections(vertx, settings.requestTime().multipliedBy(4));
+                new RestingConnections(vertx, settings.requestTime().multipliedBy(4), MAX_STREAMS);
         HttpServer server = vertx.createHttpServer(options)
                 .connectionHandler(connection -> {
                     if (counts.connected(settings.connections())) {
@@ -123,7 +124,10 @@ public final class OtlpReceiver implements Closeable {
                     }
                 })
                 .requestHandler(request -> {
-                    resting.began(request.connection());
+                    if (!resting.began(request.connection())) {
+                        request.response().reset(REFUSED_STREAM);
+                        return;
+                    }
                     request.response().endHandler(ended -> resting.ended(request.connection()));
                     handler.handle(request);
                 });

@@ -21,6 +21,10 @@ final class Bounds {
         return of(FREE.requestBytes(), FREE.limits(), FREE.heldBytes(), time, connections, ReceiverSecurity.NONE);
     }
 
+    static ReceiverSettings holding(Duration time, int connections, long allBytes) {
+        return of(FREE.requestBytes(), FREE.limits(), allBytes, time, connections, ReceiverSecurity.NONE);
+    }
+
     static ReceiverSettings behind(ReceiverSecurity security) {
         return of(FREE.requestBytes(), FREE.limits(), FREE.heldBytes(), FREE.requestTime(), 256, security);
     }

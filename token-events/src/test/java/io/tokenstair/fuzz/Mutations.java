@@ -1,4 +1,4 @@
-package io.tokenstair.collect.importer;
+package io.tokenstair.fuzz;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /** Changes inputs as accidents and attackers do: bytes flip, ends and middles are missing, parts of another input come in, lengths lie. */
-final class Mutations {
+public final class Mutations {
     private static final List<String> PIECES = List.of(
             "NaN",
             "Infinity",
@@ -49,7 +49,7 @@ final class Mutations {
     private final List<String> pieces;
 
     /** Changes of these inputs, with pieces of their format put in as well; the same seed gives the same ones. */
-    Mutations(long seed, List<byte[]> originals, String... ofFormat) {
+    public Mutations(long seed, List<byte[]> originals, String... ofFormat) {
         this.pieces = new ArrayList<>(PIECES);
         Collections.addAll(pieces, ofFormat);
         this.random = new SplittableRandom(seed);
@@ -57,7 +57,7 @@ final class Mutations {
     }
 
     /** The next changed input. */
-    byte[] next() {
+    public byte[] next() {
         byte[] bytes = originals.get(random.nextInt(originals.size())).clone();
         int changes = 1 + random.nextInt(5);
         for (int i = 0; i < changes && bytes.length > 1; i++) {

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.fuzz;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.hostile;
+
+import org.jspecify.annotations.NullMarked;
