@@ -29,6 +29,7 @@ class LauncherTest {
 
     private static final List<String> MODULES = List.of(
             "token-events",
+            "collectors/engines",
             "collectors/server",
             "collectors/otlp",
             "collectors/importers",

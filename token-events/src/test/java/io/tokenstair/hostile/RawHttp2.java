@@ -65,7 +65,11 @@ public final class RawHttp2 implements AutoCloseable {
         byte[] target = path.getBytes(StandardCharsets.US_ASCII);
         ByteBuffer head = ByteBuffer.allocate(9 + target.length);
         // :method POST, :scheme http, :path literally, :authority literally.
-        head.put((byte) 0x83).put((byte) 0x86).put((byte) 0x04).put((byte) target.length).put(target);
+        head.put((byte) 0x83)
+                .put((byte) 0x86)
+                .put((byte) 0x04)
+                .put((byte) target.length)
+                .put(target);
         head.put((byte) 0x01).put((byte) 1).put((byte) 'a');
         frame(HEADERS, END_HEADERS | (ends ? END_STREAM : 0), stream, slice(head));
     }

@@ -28,8 +28,7 @@ final class DynamoLiveCollector implements Collector {
     @Override
     public List<Option> options() {
         return List.of(
-                Option.optional(
-                        EngineOptions.FPM, OptionKind.SOCKETS, "Publishers of forward passes, with commas."),
+                Option.optional(EngineOptions.FPM, OptionKind.SOCKETS, "Publishers of forward passes, with commas."),
                 Option.optional(
                         FPM_DISCOVERY,
                         OptionKind.PATH,
@@ -89,8 +88,6 @@ final class DynamoLiveCollector implements Collector {
 
     @Override
     public @Nullable String optionsFor(FoundServer server) {
-        return server.engine() == Engine.DYNAMO
-                ? "--metrics " + server.base() + "/metrics"
-                : null;
+        return server.engine() == Engine.DYNAMO ? "--metrics " + server.base() + "/metrics" : null;
     }
 }

@@ -51,7 +51,9 @@ final class EngineOptions {
 
     /** A text with commas in parts; empty where none was given. */
     static List<String> list(@Nullable String texts) {
-        return texts == null || texts.isBlank() ? List.of() : List.of(texts.strip().split("\\s*,\\s*", -1));
+        return texts == null || texts.isBlank()
+                ? List.of()
+                : List.of(texts.strip().split("\\s*,\\s*", -1));
     }
 
     static List<URI> pages(@Nullable String texts) {
@@ -87,7 +89,8 @@ final class EngineOptions {
     static List<Look> looks(OptionValues values, Engine engine, String title) {
         List<Look> looks = new ArrayList<>();
         for (String publisher : list(values.optionalText(FPM))) {
-            looks.add(ZeroMqLook.at(FPM, publisher, List.of("PUB", "XPUB"), "SUB", title + " with forward-pass metrics"));
+            looks.add(
+                    ZeroMqLook.at(FPM, publisher, List.of("PUB", "XPUB"), "SUB", title + " with forward-pass metrics"));
         }
         for (String publisher : list(values.optionalText(KV_EVENTS))) {
             looks.add(ZeroMqLook.at(KV_EVENTS, publisher, List.of("PUB", "XPUB"), "SUB", title + " with KV events"));

@@ -9,7 +9,6 @@ import io.tokenstair.gateway.Gateway;
 import io.tokenstair.gateway.GatewaySettings;
 import io.tokenstair.log.LogOutlet;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -28,8 +28,7 @@ final class LlamaCppLiveCollector implements Collector {
     @Override
     public List<Option> options() {
         return List.of(
-                Option.optional(
-                        EngineOptions.METRICS, OptionKind.PAGES, "Scrape this: http://127.0.0.1:8080/metrics."),
+                Option.optional(EngineOptions.METRICS, OptionKind.PAGES, "Scrape this: http://127.0.0.1:8080/metrics."),
                 EngineOptions.metricsEvery(),
                 Option.optional(
                         SLOTS, OptionKind.PAGES, "Ask this which task is in which slot: http://127.0.0.1:8080/slots."),

@@ -40,7 +40,8 @@ enum OptionKind {
     private static final Pattern TIME = Pattern.compile("(\\d{1,12})\\s?(ms|s|m|h)");
     private static final Pattern HOST_AND_PORT =
             Pattern.compile("(\\[[0-9a-fA-F:.%]{2,60}]|[^\\s:\\[\\]/]{1,253}):(\\d{1,5})");
-    private static final Pattern SECRET_PLACE = Pattern.compile("env:[A-Za-z_][A-Za-z0-9_]{0,127}|file:[^\\x00]{1,4096}");
+    private static final Pattern SECRET_PLACE =
+            Pattern.compile("env:[A-Za-z_][A-Za-z0-9_]{0,127}|file:[^\\x00]{1,4096}");
     private static final Pattern SOCKET =
             Pattern.compile("(tcp://(\\[[0-9a-fA-F:.%]{2,60}]|[^\\s:\\[\\]/,*]{1,253}):\\d{1,5}|ipc://[^\\s,]{1,100})");
     private static final Map<String, Long> UNIT_BYTES =
@@ -62,7 +63,8 @@ enum OptionKind {
     String problem(String text) {
         return switch (this) {
             case TEXT, CHOICE -> text.isEmpty() ? "empty" : null;
-            case SECRET -> SECRET_PLACE.matcher(text).matches() ? null : "give env:NAME or file:PATH, not the secret itself";
+            case SECRET ->
+                SECRET_PLACE.matcher(text).matches() ? null : "give env:NAME or file:PATH, not the secret itself";
             case PATH -> text.isEmpty() || text.indexOf('\0') >= 0 ? "no path" : null;
             case COUNT -> text.matches("\\d{1,9}") ? null : "not a whole number from 0 to 999999999";
             case BYTES -> SIZE.matcher(text).matches() ? null : "not a size, such as 65536 or 64KiB";
@@ -74,10 +76,12 @@ enum OptionKind {
                         ? null
                         : "not an address, such as 127.0.0.1:8100";
             }
-            case PAGES -> allOf(text, OptionKind::isPage) ? null : "not an address, such as http://127.0.0.1:8000/metrics";
-            case SOCKETS -> allOf(text, one -> SOCKET.matcher(one).matches())
-                    ? null
-                    : "not an address, such as tcp://127.0.0.1:5557";
+            case PAGES ->
+                allOf(text, OptionKind::isPage) ? null : "not an address, such as http://127.0.0.1:8000/metrics";
+            case SOCKETS ->
+                allOf(text, one -> SOCKET.matcher(one).matches())
+                        ? null
+                        : "not an address, such as tcp://127.0.0.1:5557";
             case URL -> isUrl(text) ? null : "not an address, such as http://127.0.0.1:8000";
         };
     }

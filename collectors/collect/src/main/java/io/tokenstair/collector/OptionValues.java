@@ -99,7 +99,8 @@ final class OptionValues {
         if (place.startsWith(ENVIRONMENT)) {
             secret = System.getenv(place.substring(ENVIRONMENT.length()));
             if (secret == null || secret.isBlank()) {
-                throw new CollectorException(name + ": the environment has no " + place.substring(ENVIRONMENT.length()));
+                throw new CollectorException(
+                        name + ": the environment has no " + place.substring(ENVIRONMENT.length()));
             }
         } else {
             Path file = Path.of(place.substring(FILE.length()));

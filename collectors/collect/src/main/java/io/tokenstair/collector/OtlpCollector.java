@@ -49,7 +49,9 @@ final class OtlpCollector implements Collector {
                 Option.optional(TLS_CERT, OptionKind.PATH, "PEM file of its certificate: clients speak TLS"),
                 Option.optional(TLS_KEY, OptionKind.PATH, "PEM file of its private key"),
                 Option.optional(
-                        TLS_CLIENT_CA, OptionKind.PATH, "PEM file of who signs certificates of clients: each must show one"),
+                        TLS_CLIENT_CA,
+                        OptionKind.PATH,
+                        "PEM file of who signs certificates of clients: each must show one"),
                 Option.optional(
                         TOKEN,
                         OptionKind.SECRET,
@@ -124,7 +126,10 @@ final class OtlpCollector implements Collector {
         looks.add(PortLook.at(GRPC, values.host(GRPC), values.port(GRPC)));
         looks.add(PortLook.at(HTTP, values.host(HTTP), values.port(HTTP)));
         looks.addAll(CertificateLook.ofServer(
-                values.optionalPath(TLS_CERT), values.optionalPath(TLS_KEY), TLS_CLIENT_CA, values.optionalPath(TLS_CLIENT_CA)));
+                values.optionalPath(TLS_CERT),
+                values.optionalPath(TLS_KEY),
+                TLS_CLIENT_CA,
+                values.optionalPath(TLS_CLIENT_CA)));
         String place = values.optionalText(TOKEN);
         if (place != null) {
             looks.add(new Look(TOKEN, place, () -> {

@@ -43,12 +43,15 @@ class OtlpCollectorTest {
     void aSecretIsReadFromWhereItLiesAndIsInNoMessage() throws Exception {
         String secret = "s3cr3t-that-nobody-may-read";
         Path file = Files.writeString(folder.resolve("token"), secret + "\n");
-        assertThat(values(Map.of("token", "file:" + file)).optionalSecret("token")).isEqualTo(secret);
+        assertThat(values(Map.of("token", "file:" + file)).optionalSecret("token"))
+                .isEqualTo(secret);
         assertThatThrownBy(() -> values(Map.of("token", secret)))
                 .hasMessage("test: token: give env:NAME or file:PATH, not the secret itself");
-        assertThatThrownBy(() -> values(Map.of("token", "env:TOKENSTAIR_NO_SUCH")).optionalSecret("token"))
+        assertThatThrownBy(
+                        () -> values(Map.of("token", "env:TOKENSTAIR_NO_SUCH")).optionalSecret("token"))
                 .hasMessage("token: the environment has no TOKENSTAIR_NO_SUCH");
-        assertThatThrownBy(() -> values(Map.of("token", "file:" + folder.resolve("none"))).optionalSecret("token"))
+        assertThatThrownBy(() -> values(Map.of("token", "file:" + folder.resolve("none")))
+                        .optionalSecret("token"))
                 .hasMessageStartingWith("token: cannot be read: ");
         assertThatThrownBy(() -> ConfigFile.read(
                         "f", "to: x\ncollectors:\n  - {type: otlp, token: " + secret + "}\n", Collectors.all(), null))
@@ -57,7 +60,8 @@ class OtlpCollectorTest {
             assertThatThrownBy(() -> new OtlpCollector()
                             .start(
                                     "otlp",
-                                    values(Map.of("grpc", "127.0.0.1:0", "http", "127.0.0.1:0", "tls-cert", file.toString())),
+                                    values(Map.of(
+                                            "grpc", "127.0.0.1:0", "http", "127.0.0.1:0", "tls-cert", file.toString())),
                                     outlet))
                     .hasMessage("otlp: Cannot speak TLS with only one of certificate and key");
         }

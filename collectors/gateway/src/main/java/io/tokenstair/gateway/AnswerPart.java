@@ -27,6 +27,7 @@ final class AnswerPart {
         int logprobs = -1;
         /** Its probabilities are those of the prompt too: the prompt's first token has none. */
         boolean echo;
+
         boolean text;
         boolean role;
         Finish finish = Finish.NONE;
@@ -265,9 +266,8 @@ final class AnswerPart {
                 default -> json.skipChildren();
             }
         });
-        usagePromptTokens = usagePromptTokens < 0
-                ? before
-                : Math.min(Integer.MAX_VALUE, usagePromptTokens) + apart[0] + apart[1];
+        usagePromptTokens =
+                usagePromptTokens < 0 ? before : Math.min(Integer.MAX_VALUE, usagePromptTokens) + apart[0] + apart[1];
     }
 
     private void cached(JsonParser json, JsonToken value) throws IOException {

@@ -57,7 +57,8 @@ final class GrpcSchema {
         for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
             int number = WireFormat.getTagFieldNumber(tag);
             switch (WireFormat.getTagWireType(tag)) {
-                case WireFormat.WIRETYPE_VARINT -> fields.add(new Field(number, false, in.readRawVarint64(), ByteString.EMPTY));
+                case WireFormat.WIRETYPE_VARINT ->
+                    fields.add(new Field(number, false, in.readRawVarint64(), ByteString.EMPTY));
                 case WireFormat.WIRETYPE_LENGTH_DELIMITED -> fields.add(new Field(number, true, 0, in.readBytes()));
                 case WireFormat.WIRETYPE_FIXED32 -> in.skipRawBytes(4);
                 case WireFormat.WIRETYPE_FIXED64 -> in.skipRawBytes(8);
@@ -68,7 +69,9 @@ final class GrpcSchema {
     }
 
     private static @Nullable String name(Field field) {
-        return field.isBytes() && field.bytes().size() <= MAX_NAME_BYTES && field.bytes().isValidUtf8()
+        return field.isBytes()
+                        && field.bytes().size() <= MAX_NAME_BYTES
+                        && field.bytes().isValidUtf8()
                 ? field.bytes().toStringUtf8()
                 : null;
     }
@@ -184,7 +187,8 @@ final class GrpcSchema {
         return (int) Math.min(1 << 20, Math.max(0, index));
     }
 
-    // KServe v2: ModelStreamInferResponse { error_message = 1, infer_response = 2 }, ModelInferResponse { id = 3, outputs = 5,
+    // KServe v2: ModelStreamInferResponse { error_message = 1, infer_response = 2 }, ModelInferResponse { id = 3,
+    // outputs = 5,
     // raw_output_contents = 6 }, InferOutputTensor { name = 1, datatype = 2, shape = 3, contents = 5 }.
 
     private @Nullable AnswerPart inferred(List<Field> message) throws IOException {
@@ -334,12 +338,15 @@ final class GrpcSchema {
     }
 
     private static boolean hasText(List<Field> contents) {
-        return contents.stream().anyMatch(field -> field.number() == 8 && !field.bytes().isEmpty());
+        return contents.stream()
+                .anyMatch(field -> field.number() == 8 && !field.bytes().isEmpty());
     }
 
     private static @Nullable String firstText(@Nullable ByteString raw, @Nullable Field contents) throws IOException {
         if (raw != null) {
-            return raw.size() < 4 || raw.size() > MAX_NAME_BYTES ? null : raw.substring(4).toStringUtf8();
+            return raw.size() < 4 || raw.size() > MAX_NAME_BYTES
+                    ? null
+                    : raw.substring(4).toStringUtf8();
         }
         Field text = contents == null ? null : last(fields(contents.bytes()), 8);
         return text == null ? null : name(text);

@@ -64,7 +64,9 @@ final class GrpcSplitter {
                     return;
                 }
                 missingBytes = length;
-                kept = head[0] == 0 && length <= MAX_MESSAGE_BYTES ? new ByteArrayOutputStream((int) Math.min(8_192, length)) : null;
+                kept = head[0] == 0 && length <= MAX_MESSAGE_BYTES
+                        ? new ByteArrayOutputStream((int) Math.min(8_192, length))
+                        : null;
                 sizeBytes = (int) Math.min(Integer.MAX_VALUE, length + HEAD_BYTES);
             }
             if (missingBytes == 0 && headBytes == 0) {

@@ -141,7 +141,8 @@ class ExchangeRecordTest {
 
     @Test
     void messagesCountThePromptInThreeParts() {
-        AnswerPart part = java.util.Objects.requireNonNull(AnswerPart.read("""
+        AnswerPart part = java.util.Objects.requireNonNull(
+                AnswerPart.read("""
                 {"type":"message_start","message":{"id":"m","usage":{"cache_creation_input_tokens":64,"input_tokens":3,
                 "cache_read_input_tokens":5,"output_tokens":1}}}""".getBytes(java.nio.charset.StandardCharsets.UTF_8)));
         assertThat(part.usagePromptTokens).isEqualTo(72);

@@ -75,6 +75,7 @@ class GrpcGatewayTest {
     private final Queue<String> ids = new ConcurrentLinkedQueue<>();
     /** What the server answers, instead of bytes without a meaning. */
     private final List<byte[]> scripted = new CopyOnWriteArrayList<>();
+
     private final CountDownLatch cancelled = new CountDownLatch(1);
     private Server server;
     private LogOutlet outlet;
@@ -156,9 +157,7 @@ class GrpcGatewayTest {
             assertThat(answers.hasNext()).isFalse();
         }
         List<Event> events = events();
-        assertThat(chunks(events))
-                .extracting(Chunk::tokenCount)
-                .containsExactly(1, 3, 2, 0, 1, 3, 2, 0);
+        assertThat(chunks(events)).extracting(Chunk::tokenCount).containsExactly(1, 3, 2, 0, 1, 3, 2, 0);
         assertThat(chunks(events)).extracting(Chunk::firstTokenIndex).containsExactly(0, 1, 4, null, 0, 1, 4, null);
         assertThat(chunks(events).get(3).finish()).isEqualTo(Finish.LENGTH);
         assertThat(events.stream().filter(RequestCompleted.class::isInstance).map(RequestCompleted.class::cast))
@@ -206,11 +205,15 @@ class GrpcGatewayTest {
 
     @Test
     void whatDoesNotSayHowManyTokensItIsStaysAMessage() throws Exception {
-        // Text only; two beams, whose tokens cannot be told apart; a tensor that nobody knows; no message of this schema.
+        // Text only; two beams, whose tokens cannot be told apart; a tensor that nobody knows; no message of this
+        // schema.
         scripted.addAll(List.of(
                 GrpcMessages.inferred("a", null, "x"),
                 GrpcMessages.ids("a", 2, 3),
-                GrpcMessages.bytes(out -> out.writeByteArray(2, GrpcMessages.bytes(response -> response.writeByteArray(5, GrpcMessages.tensor("logits", "FP32", 1))))),
+                GrpcMessages.bytes(out -> out.writeByteArray(
+                        2,
+                        GrpcMessages.bytes(
+                                response -> response.writeByteArray(5, GrpcMessages.tensor("logits", "FP32", 1))))),
                 new byte[] {7, 7, 7}));
         CountDownLatch done = new CountDownLatch(1);
         StreamObserver<byte[]> requests =
@@ -219,7 +222,9 @@ class GrpcGatewayTest {
         requests.onCompleted();
         assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
         List<Event> events = events();
-        assertThat(chunks(events)).hasSize(4).allSatisfy(chunk -> assertThat(chunk.tokenCount()).isEqualTo(1));
+        assertThat(chunks(events))
+                .hasSize(4)
+                .allSatisfy(chunk -> assertThat(chunk.tokenCount()).isEqualTo(1));
         assertThat(completed(events).outputTokens()).isNull();
         assertThat(completed(events).chunkCount()).isEqualTo(4);
     }

@@ -197,7 +197,8 @@ class ToolTrapsTest {
                 "{\"type\":\"response.output_text.delta\",\"delta\":\"a\"}",
                 "{\"type\":\"response.failed\",\"response\":{\"id\":\"r\",\"error\":{\"type\":\"server_error\"}}}");
         assertThat(of(imported, RequestCompleted.class).get(0).outcome()).isEqualTo("failed");
-        assertThat(chunks(stream2("{\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\"}}")))
+        assertThat(chunks(stream2(
+                        "{\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\"}}")))
                 .extracting(Chunk::finish)
                 .containsExactly(Finish.NONE);
     }
@@ -225,10 +226,12 @@ class ToolTrapsTest {
 
     @Test
     void aPromptThatIsEchoedIsNoOutput() throws Exception {
-        assertThat(counts(stream(
-                        "{\"choices\":[{\"index\":0,\"text\":\"the prompt a\",\"logprobs\":{\"tokens\":[\"the\",\" prompt\",\" a\"],"
-                                + "\"token_logprobs\":[null,-1.5,-2.5]}}]}",
-                        "{\"choices\":[{\"index\":0,\"text\":\"b\",\"logprobs\":{\"tokens\":[\"b\"],\"token_logprobs\":[-1]}}]}")))
+        assertThat(
+                        counts(
+                                stream(
+                                        "{\"choices\":[{\"index\":0,\"text\":\"the prompt a\",\"logprobs\":{\"tokens\":[\"the\",\" prompt\",\" a\"],"
+                                                + "\"token_logprobs\":[null,-1.5,-2.5]}}]}",
+                                        "{\"choices\":[{\"index\":0,\"text\":\"b\",\"logprobs\":{\"tokens\":[\"b\"],\"token_logprobs\":[-1]}}]}")))
                 .containsExactly(1, 1);
     }
 

@@ -105,7 +105,11 @@ final class RequestClosing {
                 ? Long.valueOf(sequence.gapSumNanos / sequence.gapCount)
                 : stated ? said(lifetime, stream -> stream.statedMeanGapNanos) : null;
         Long usage = said(lifetime, stream -> stream.usageTokens);
-        if (tpot != null && usage != null && chunksHidTokens(lifetime, sequence, usage) && !failed && !abortedByClient) {
+        if (tpot != null
+                && usage != null
+                && chunksHidTokens(lifetime, sequence, usage)
+                && !failed
+                && !abortedByClient) {
             tpot = sequence.gapSumNanos / (usage - 1);
         }
         // Neither a chunk nor a step was recorded of an answer that came: its tokens are those that its observer
@@ -159,8 +163,7 @@ final class RequestClosing {
         }
         int sequences = lifetime.sequences.size();
         // Choices of one prompt have its length; of several prompts usage has the sum.
-        boolean onePrompt =
-                sequences == 1 || (lifetime.choicesCount != null && lifetime.choicesCount == sequences);
+        boolean onePrompt = sequences == 1 || (lifetime.choicesCount != null && lifetime.choicesCount == sequences);
         Long usage = onePrompt ? said(lifetime, stream -> stream.usagePromptTokens) : null;
         return usage != null ? usage : lifetime.promptTokens;
     }

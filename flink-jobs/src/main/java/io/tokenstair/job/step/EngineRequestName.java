@@ -16,7 +16,8 @@ import java.util.regex.Pattern;
 public record EngineRequestName(String requestId, int promptIndex, int choice, String unique) {
     private static final Pattern COMPLETION =
             Pattern.compile("(?:(\\d{1,6})_)?cmpl-(.+)-(\\d{1,6})-([0-9a-f]{8})", Pattern.DOTALL);
-    private static final Pattern CHAT = Pattern.compile("(?:(\\d{1,6})_)?(?:chatcmpl|generate-tokens)-(.+)-([0-9a-f]{8})", Pattern.DOTALL);
+    private static final Pattern CHAT =
+            Pattern.compile("(?:(\\d{1,6})_)?(?:chatcmpl|generate-tokens)-(.+)-([0-9a-f]{8})", Pattern.DOTALL);
 
     private static final Pattern RESPONSE = Pattern.compile("(resp_[0-9A-Za-z]+)_(\\d{1,6})-([0-9a-f]{8})");
 

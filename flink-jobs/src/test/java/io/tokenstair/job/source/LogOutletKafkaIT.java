@@ -141,7 +141,8 @@ class LogOutletKafkaIT {
             }
             broker.comeBack();
             long before = outlet.status().keptCount();
-            waitFor(() -> outlet.status().keptCount() > before && outlet.status().trouble() == null);
+            waitFor(() ->
+                    outlet.status().keptCount() > before && outlet.status().trouble() == null);
             for (int i = 0; i < 20; i++, requests++) {
                 assertThat(answer(gateway)).isEqualTo(stream);
             }
@@ -169,8 +170,6 @@ class LogOutletKafkaIT {
                     .sum();
             assertThat(missing).isEqualTo(status.lostCount()).isPositive();
             assertThat(ofGateway.get(ofGateway.size() - 1).event()).isInstanceOf(RequestCompleted.class);
-            System.out.println("requests " + requests + ", offered " + status.offeredCount() + ", kept "
-                    + status.keptCount() + ", lost " + status.lostCount());
         } finally {
             engine.stop(0);
         }

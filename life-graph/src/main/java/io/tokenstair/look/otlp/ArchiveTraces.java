@@ -177,8 +177,7 @@ final class ArchiveTraces {
     }
 
     private static ScopeLogs.Builder logScope() {
-        return ScopeLogs.newBuilder()
-                .setScope(InstrumentationScope.newBuilder().setName("io.tokenstair"));
+        return ScopeLogs.newBuilder().setScope(InstrumentationScope.newBuilder().setName("io.tokenstair"));
     }
 
     private static Resource resource() {
@@ -193,9 +192,8 @@ final class ArchiveTraces {
             return;
         }
         sink.take(ExportTraceServiceRequest.newBuilder()
-                .addResourceSpans(ResourceSpans.newBuilder()
-                        .setResource(resource())
-                        .addScopeSpans(batch))
+                .addResourceSpans(
+                        ResourceSpans.newBuilder().setResource(resource()).addScopeSpans(batch))
                 .build());
         batch = scope();
         batchBytes = 0;

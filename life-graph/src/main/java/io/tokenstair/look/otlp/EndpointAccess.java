@@ -83,7 +83,10 @@ final class EndpointAccess {
         try {
             return new EndpointAccess(values, context(authority, certificate, key));
         } catch (GeneralSecurityException unusable) {
-            throw new IOException("a certificate or key cannot be used: " + unusable.getClass().getSimpleName(), unusable);
+            throw new IOException(
+                    "a certificate or key cannot be used: "
+                            + unusable.getClass().getSimpleName(),
+                    unusable);
         }
     }
 
@@ -124,7 +127,10 @@ final class EndpointAccess {
         if (certificate != null && key != null) {
             KeyStore own = empty();
             own.setKeyEntry(
-                    "own", privateKey(key), new char[0], certificates(certificate).toArray(Certificate[]::new));
+                    "own",
+                    privateKey(key),
+                    new char[0],
+                    certificates(certificate).toArray(Certificate[]::new));
             keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             keys.init(own, new char[0]);
         }

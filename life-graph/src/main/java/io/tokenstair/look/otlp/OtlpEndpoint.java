@@ -55,9 +55,8 @@ final class OtlpEndpoint implements OtlpSink {
         this.traces = URI.create(root + TRACES);
         this.logs = URI.create(root + "/v1/logs");
         this.access = access;
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .connectTimeout(Duration.ofSeconds(10));
+        HttpClient.Builder builder =
+                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10));
         SSLContext tls = access.tls();
         this.client = (tls == null ? builder : builder.sslContext(tls)).build();
     }
@@ -93,7 +92,9 @@ final class OtlpEndpoint implements OtlpSink {
 
     private static IOException answered(URI to, HttpResponse<byte[]> answer) {
         return new IOException(to + " answered " + answer.statusCode()
-                + (answer.statusCode() == 401 || answer.statusCode() == 403 ? ": it wants to know who sends (--header, --cert)" : ""));
+                + (answer.statusCode() == 401 || answer.statusCode() == 403
+                        ? ": it wants to know who sends (--header, --cert)"
+                        : ""));
     }
 
     /** The last answer to a request that is sent again as long as it is asked for. */
@@ -124,7 +125,8 @@ final class OtlpEndpoint implements OtlpSink {
         } catch (ConnectException absent) {
             throw new IOException("nobody listens at " + post.uri(), absent);
         } catch (SSLException untrusted) {
-            throw new IOException("TLS with " + post.uri() + " fails (--ca, --cert): " + untrusted.getMessage(), untrusted);
+            throw new IOException(
+                    "TLS with " + post.uri() + " fails (--ca, --cert): " + untrusted.getMessage(), untrusted);
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while sending to " + post.uri(), stopped);

@@ -308,8 +308,8 @@ class OtlpExportTest {
             OtlpRequest request = OtlpRequest.json(json, json.length, OtlpLimits.DEFAULT);
             if (request.message() instanceof ExportLogsServiceRequest export) {
                 export.getResourceLogsList()
-                        .forEach(resource -> resource.getScopeLogsList()
-                                .forEach(scope -> logs.addAll(scope.getLogRecordsList())));
+                        .forEach(resource ->
+                                resource.getScopeLogsList().forEach(scope -> logs.addAll(scope.getLogRecordsList())));
             } else if (request.message() instanceof ExportTraceServiceRequest export) {
                 spans.addAll(spans(List.of(export)));
             }
@@ -368,7 +368,14 @@ class OtlpExportTest {
             assertThat(untrusted.exitCode()).isEqualTo(2);
             assertThat(untrusted.err()).contains("TLS with ").contains("--ca");
             List<String> tls = List.of(
-                    "--to", to, "--ca", own.certificatePath(), "--cert", client.certificatePath(), "--key", client.privateKeyPath());
+                    "--to",
+                    to,
+                    "--ca",
+                    own.certificatePath(),
+                    "--cert",
+                    client.certificatePath(),
+                    "--key",
+                    client.privateKeyPath());
             CommandRun unknown = run(tls.toArray(String[]::new));
             assertThat(unknown.exitCode()).isEqualTo(2);
             assertThat(unknown.err()).contains(" answered 401: it wants to know who sends");
@@ -377,7 +384,9 @@ class OtlpExportTest {
             CommandRun done = run(whole.toArray(String[]::new));
             assertThat(done.exitCode()).as(done.err()).isZero();
             assertThat(done.out() + done.err() + unknown.err()).doesNotContain(secret);
-            assertThat(done.out()).contains("exported " + taken.spanCount() + " spans").contains("log records too");
+            assertThat(done.out())
+                    .contains("exported " + taken.spanCount() + " spans")
+                    .contains("log records too");
         }
         assertThat(run("--to", "http://127.0.0.1:1", "--header", "authorization=" + secret)
                         .err())

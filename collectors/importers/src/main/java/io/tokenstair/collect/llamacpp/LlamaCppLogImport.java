@@ -65,7 +65,8 @@ public final class LlamaCppLogImport extends FileImport {
                     + " llama-server that ran with --log-timestamps and --log-prefix");
         }
         if (log.taskCount() > 0) {
-            note(source + ": " + log.taskCount() + " tasks; a log has no wall clock: they are dated by the streams they are"
+            note(source + ": " + log.taskCount()
+                    + " tasks; a log has no wall clock: they are dated by the streams they are"
                     + " joined with, else undated");
         }
     }

@@ -23,6 +23,10 @@ final class LlamaCppAnswer {
         Integer output = answer.outputTokens();
         return answer.failure() == null || output == null
                 ? Map.of(byPrompt, LlamaCppNames.ORIGIN)
-                : Map.of(byPrompt, LlamaCppNames.ORIGIN, LlamaCppNames.broken((long) prompt + output), LlamaCppNames.ORIGIN);
+                : Map.of(
+                        byPrompt,
+                        LlamaCppNames.ORIGIN,
+                        LlamaCppNames.broken((long) prompt + output),
+                        LlamaCppNames.ORIGIN);
     }
 }

@@ -108,7 +108,10 @@ public record StreamChunk(
         Usage usage = usage(body, true);
         return wholeOfOne(
                 new StreamChunk(
-                        id(body), List.of(new Part(0, Tokens.NONE, 0, response ? ended(body) : stop(body))), usage, null),
+                        id(body),
+                        List.of(new Part(0, Tokens.NONE, 0, response ? ended(body) : stop(body))),
+                        usage,
+                        null),
                 null);
     }
 
@@ -385,7 +388,9 @@ public record StreamChunk(
             JsonNode probabilities = chunk.raw("logprobs");
             boolean text = fields == null
                     ? filled(delta)
-                    : filled(fields.raw("text")) || filled(fields.raw("thinking")) || filled(fields.raw("partial_json"));
+                    : filled(fields.raw("text"))
+                            || filled(fields.raw("thinking"))
+                            || filled(fields.raw("partial_json"));
             Finish finish = fields == null ? Finish.NONE : stop(fields);
             int counted = probabilities != null && probabilities.isArray() ? probabilities.size() : 0;
             parts = List.of(
@@ -485,7 +490,8 @@ public record StreamChunk(
             return Finish.NONE;
         }
         return switch (reason.textValue().toLowerCase(Locale.ROOT)) {
-            case "stop", "eos_token", "stop_sequence", "end_turn", "tool_calls", "tool_use", "function_call" -> Finish.STOP;
+            case "stop", "eos_token", "stop_sequence", "end_turn", "tool_calls", "tool_use", "function_call" ->
+                Finish.STOP;
             case "length", "max_tokens" -> Finish.LENGTH;
             case "abort", "aborted", "cancelled" -> Finish.ABORTED;
             case "error" -> Finish.ERROR;

@@ -319,8 +319,7 @@ final class Exchange {
         if (answer.kind() == Answer.Kind.UNKNOWN_SENDER) {
             response.putHeader("www-authenticate", CHALLENGE);
         }
-        if (endsTheConnection(answer)
-                && request.version() != HttpVersion.HTTP_2) {
+        if (endsTheConnection(answer) && request.version() != HttpVersion.HTTP_2) {
             response.putHeader("connection", "close");
         }
         if (json) {

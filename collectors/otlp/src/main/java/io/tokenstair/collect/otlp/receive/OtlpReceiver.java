@@ -155,8 +155,9 @@ public final class OtlpReceiver implements Closeable {
         }
         options.setSsl(true)
                 .setUseAlpn(true)
-                .setKeyCertOptions(
-                        new PemKeyCertOptions().setCertPath(certificate.toString()).setKeyPath(key.toString()));
+                .setKeyCertOptions(new PemKeyCertOptions()
+                        .setCertPath(certificate.toString())
+                        .setKeyPath(key.toString()));
         Path authority = security.clientAuthority();
         if (authority != null) {
             options.setClientAuth(ClientAuth.REQUIRED)

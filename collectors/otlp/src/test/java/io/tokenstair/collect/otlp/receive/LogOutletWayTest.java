@@ -35,11 +35,8 @@ class LogOutletWayTest {
         String metrics;
         try (LogOutlet outlet = LogOutlet.open(log.toString())) {
             LogOutletWay way = new LogOutletWay(outlet, "otlp");
-            try (OtlpReceiver receiver = OtlpReceiver.start(
-                    Bounds.usual(),
-                    way,
-                    EpochClock.system(),
-                    () -> LogOutletWay.metrics(outlet))) {
+            try (OtlpReceiver receiver =
+                    OtlpReceiver.start(Bounds.usual(), way, EpochClock.system(), () -> LogOutletWay.metrics(outlet))) {
                 HttpClient client = HttpClient.newHttpClient();
                 URI at = URI.create("http://127.0.0.1:" + receiver.httpPort() + "/v1/traces");
                 byte[] body = Otlp.traces("vllm", "s", Otlp.vllm("cmpl-a-0", "00f067aa0ba902b7"))

@@ -238,8 +238,7 @@ class OtlpReceiverTest {
 
     @Test
     void whatIsTooLargeIsRefusedForGood() throws IOException, InterruptedException {
-        OtlpReceiver receiver =
-                start(Bounds.holding(100_000, new OtlpLimits(200_000, 1_000), 1 << 20), log);
+        OtlpReceiver receiver = start(Bounds.holding(100_000, new OtlpLimits(200_000, 1_000), 1 << 20), log);
         byte[] bomb = gzip(new byte[64 << 20]);
         assertThat(bomb.length).isLessThan(100_000);
         assertThat(post(receiver, TRACES, PROTOBUF, bomb, "content-encoding", "gzip")

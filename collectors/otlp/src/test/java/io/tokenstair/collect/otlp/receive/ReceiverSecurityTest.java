@@ -76,8 +76,8 @@ class ReceiverSecurityTest {
     }
 
     private ChannelCredentials trusting(boolean withCertificate) throws IOException {
-        TlsChannelCredentials.Builder builder =
-                TlsChannelCredentials.newBuilder().trustManager(Path.of(own.certificatePath()).toFile());
+        TlsChannelCredentials.Builder builder = TlsChannelCredentials.newBuilder()
+                .trustManager(Path.of(own.certificatePath()).toFile());
         return withCertificate
                 ? builder.keyManager(
                                 Path.of(client.certificatePath()).toFile(),
@@ -113,8 +113,8 @@ class ReceiverSecurityTest {
         OtlpReceiver receiver = start(tls(null, null));
         var unused = stub(receiver.grpcPort(), trusting(false)).export(REQUEST);
         for (HttpClient.Version version : HttpClient.Version.values()) {
-            HttpResponse<Void> answer = https(version)
-                    .send(post("https", receiver.httpPort()), HttpResponse.BodyHandlers.discarding());
+            HttpResponse<Void> answer =
+                    https(version).send(post("https", receiver.httpPort()), HttpResponse.BodyHandlers.discarding());
             assertThat(answer.statusCode()).isEqualTo(200);
             assertThat(answer.version()).isEqualTo(version);
         }
@@ -124,7 +124,8 @@ class ReceiverSecurityTest {
                 .isInstanceOf(IOException.class);
         StatusRuntimeException plain = catchThrowableOfType(
                 StatusRuntimeException.class,
-                () -> stub(receiver.grpcPort(), InsecureChannelCredentials.create()).export(REQUEST));
+                () -> stub(receiver.grpcPort(), InsecureChannelCredentials.create())
+                        .export(REQUEST));
         assertThat(plain.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(log.all(SpanRecorded.class)).hasSize(3);
     }
@@ -151,10 +152,7 @@ class ReceiverSecurityTest {
         OtlpReceiver receiver = start(security);
         HttpClient https = https(HttpClient.Version.HTTP_2);
         for (String[] headers : new String[][] {
-            {},
-            {"authorization", "Bearer " + SECRET + "x"},
-            {"authorization", SECRET},
-            {"authorization", "Bearer "}
+            {}, {"authorization", "Bearer " + SECRET + "x"}, {"authorization", SECRET}, {"authorization", "Bearer "}
         }) {
             HttpResponse<String> refused =
                     https.send(post("https", receiver.httpPort(), headers), HttpResponse.BodyHandlers.ofString());
@@ -193,8 +191,8 @@ class ReceiverSecurityTest {
 
     @Test
     void aSecretMayLieInAnyHeader() throws Exception {
-        OtlpReceiver receiver = start(
-                new ReceiverSecurity(null, null, null, new ReceiverSecurity.Secret("X-Api-Key", SECRET)));
+        OtlpReceiver receiver =
+                start(new ReceiverSecurity(null, null, null, new ReceiverSecurity.Secret("X-Api-Key", SECRET)));
         HttpClient http = HttpClient.newHttpClient();
         assertThat(http.send(post("http", receiver.httpPort()), HttpResponse.BodyHandlers.discarding())
                         .statusCode())
