@@ -11,7 +11,9 @@ final class Collectors {
         return List.of(
                 new GatewayCollector(),
                 new VllmLiveCollector(),
+                new SglangLiveCollector(),
                 new DynamoLiveCollector(),
+                new TrtllmLiveCollector(),
                 new LlamaCppLiveCollector(),
                 new OtlpCollector());
     }

@@ -22,7 +22,7 @@ final class DynamoLiveCollector implements Collector {
 
     @Override
     public String summary() {
-        return "A running Dynamo: its workers' forward passes and KV events, its request traces and metrics.";
+        return "A running Dynamo: forward passes, KV events, request traces.";
     }
 
     @Override

@@ -22,7 +22,7 @@ final class LlamaCppLiveCollector implements Collector {
 
     @Override
     public String summary() {
-        return "A running llama.cpp server: its metrics, slots and log.";
+        return "A running llama.cpp server: metrics, slots, log.";
     }
 
     @Override

@@ -83,4 +83,11 @@ public final class SequenceLedger {
     public List<Missing> missing() {
         return new ArrayList<>(missingByFirst.values());
     }
+
+    /** The numbers not seen so far, in order, which from now on count as seen: for sources that have no end. */
+    public List<Missing> takeMissing() {
+        List<Missing> taken = missing();
+        missingByFirst.clear();
+        return taken;
+    }
 }

@@ -83,6 +83,9 @@ public final class HttpPoller implements Closeable {
     private void poll() {
         long before = ElapsedClock.system().elapsedNanos();
         String failure = ask(before);
+        if (Thread.currentThread().isInterrupted()) {
+            return;
+        }
         if (failure == null) {
             failuresInARow = 0;
             answeredCount++;

@@ -78,7 +78,7 @@ public final class DynamoCollector implements Closeable {
         if (!settings.fpm().isEmpty() || settings.discovery() != null) {
             Source source = sources.source("fpm", "forward passes", "dynamo-fpm");
             ZmqReader.Subscription subscription =
-                    sources.zmq().subscription("", new ForwardPassStream(source, null));
+                    sources.zmq().subscription("", new ForwardPassStream(source));
             settings.fpm().forEach(subscription::connect);
             if (settings.discovery() != null) {
                 sources.zmq()

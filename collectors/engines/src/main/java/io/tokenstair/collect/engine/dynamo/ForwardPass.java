@@ -108,6 +108,22 @@ public record ForwardPass(
         return count == null ? 0 : count;
     }
 
+    /** The same pass of a worker that is called otherwise. */
+    public ForwardPass of(String otherWorker) {
+        return new ForwardPass(
+                otherWorker,
+                dpRank,
+                counter,
+                wallNanos,
+                prefills,
+                prefillTokens,
+                decodes,
+                decodeKvTokens,
+                waiting,
+                preempted,
+                preemptedKvTokens);
+    }
+
     /** Whose running numbers these are. */
     public String key() {
         return worker + (dpRank == 0 ? "" : " rank " + dpRank);

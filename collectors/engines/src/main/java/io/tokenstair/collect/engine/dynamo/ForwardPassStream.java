@@ -5,6 +5,7 @@ import io.tokenstair.clock.HostClocks;
 import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.MsgpackTrees;
 import io.tokenstair.collect.input.RejectedRecordException;
+import io.tokenstair.collect.live.EngineName;
 import io.tokenstair.collect.live.Source;
 import io.tokenstair.collect.live.ZmqReader;
 import java.io.IOException;
@@ -31,7 +32,7 @@ public final class ForwardPassStream implements ZmqReader.Messages {
     private static final int ENVELOPE_HEADER_BYTES = 5;
 
     private final Source source;
-    private final @Nullable String unnamedWorker;
+    private final @Nullable String engine;
     private final Map<String, Long> counters = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
@@ -45,17 +46,33 @@ public final class ForwardPassStream implements ZmqReader.Messages {
      * A stream of which nothing was heard.
      *
      * @param source counts and tells
-     * @param unnamedWorker who ran passes that name nobody; absent to refuse such
      */
-    public ForwardPassStream(Source source, @Nullable String unnamedWorker) {
+    ForwardPassStream(Source source) {
+        this(source, null);
+    }
+
+    private ForwardPassStream(Source source, @Nullable String engine) {
         this.source = source;
-        this.unnamedWorker = unnamedWorker;
+        this.engine = engine;
+    }
+
+    /**
+     * The stream of one engine of a known name, whatever its passes call their worker; a rank above 0 is an engine of its own.
+     *
+     * @param source counts and tells
+     * @param engine what the engine is called
+     */
+    public static ForwardPassStream of(Source source, String engine) {
+        return new ForwardPassStream(source, engine);
     }
 
     @Override
     public void message(List<byte[]> frames, long nowNanos) {
         try {
-            ForwardPass pass = ForwardPass.read(record(frames), unnamedWorker);
+            ForwardPass pass = ForwardPass.read(record(frames), engine);
+            if (engine != null) {
+                pass = pass.of(EngineName.ofRank(engine, pass.dpRank()));
+            }
             Long before = counters.put(pass.key(), pass.counter());
             if (before != null && pass.counter() == before) {
                 // Two ways to the same publisher.
