@@ -12,13 +12,17 @@ import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.Utf8;
 import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -36,11 +40,26 @@ import org.jspecify.annotations.Nullable;
 public final class SglangSteps {
     static final int MOST_SLICES = 1 << 21;
 
+    /** How long live spans of one time may come after one another: exporters send them in batches. */
+    static final long SETTLE_NANOS = 10_000_000_000L;
+
+    /** How long a live slice is held for the rest of its request, whose root comes at the end. */
+    static final long HOLD_NANOS = 600_000_000_000L;
+
+    private static final int MOST_ENDS = 4_096;
+
+    /** The root of threads whose slices say what those of the first rank say. */
+    private static final String NO_ROOT = "";
+
     private static final String MODULE = "sglang::request";
 
     private final Map<String, Root> roots = new LinkedHashMap<>();
     private final Map<String, Thread> threads = new HashMap<>();
     private final List<Slice> slices = new ArrayList<>();
+    private final Map<String, Engine> engines = new LinkedHashMap<>();
+    private final int mostSlices;
+    private int handles;
+    private int held;
     private long leftOut;
     private long requests;
     private long unclear;
@@ -58,7 +77,7 @@ public final class SglangSteps {
             @Nullable Long maxTokens,
             String endReason) {}
 
-    private record Thread(String root, int dpRank) {}
+    private record Thread(String root, int dpRank, long endNanos) {}
 
     private record Slice(
             String thread,
@@ -76,8 +95,19 @@ public final class SglangSteps {
         }
     }
 
+    /** One rank of an engine: its requests that are not told to their end, and its last steps. */
+    private static final class Engine {
+        private final List<Traced> requests = new ArrayList<>();
+        private final TreeMap<Long, Long> stepByEnd = new TreeMap<>();
+        private long nextStep;
+    }
+
     /** A request whose slices add up. */
     private static final class Traced {
+        private final BitSet told = new BitSet();
+        private boolean announced;
+        private boolean queuedTold;
+        private int retractionsTold;
         private final Root root;
         private final int dpRank;
         private final int handle;
@@ -104,6 +134,16 @@ public final class SglangSteps {
         private long endNanos;
     }
 
+    /** Steps of files, or of as many slices as are held. */
+    public SglangSteps() {
+        this(MOST_SLICES);
+    }
+
+    /** Steps of at most so many slices at once. */
+    public SglangSteps(int mostSlices) {
+        this.mostSlices = mostSlices;
+    }
+
     /** Takes what a request became: its spans of SGLang are kept until the end. */
     public void accept(List<TimedEvent> events) {
         for (TimedEvent timed : events) {
@@ -118,7 +158,7 @@ public final class SglangSteps {
     private void accept(SpanRecorded span, long start, long end) {
         String rid = SpanReader.attribute(span, "rid");
         if (rid != null && MODULE.equals(SpanReader.attribute(span, "module"))) {
-            if (roots.size() < MOST_SLICES) {
+            if (roots.size() < mostSlices) {
                 roots.put(key(span, span.spanId()), root(span, rid, start, end));
             }
             return;
@@ -130,10 +170,10 @@ public final class SglangSteps {
         if (SpanReader.attribute(span, "thread_label") != null) {
             boolean first = isFirst(span, "tp_rank") && isFirst(span, "pp_rank");
             Long rank = SpanReader.count(span, List.of("dp_rank"));
-            if (first && threads.size() < MOST_SLICES) {
+            if (threads.size() < mostSlices) {
                 threads.put(
                         key(span, span.spanId()),
-                        new Thread(key(span, parent), rank == null ? 0 : (int) Math.min(rank, 1 << 16)));
+                        new Thread(first ? key(span, parent) : NO_ROOT, rank == null ? 0 : (int) Math.min(rank, 1 << 16), end));
             }
             return;
         }
@@ -141,7 +181,7 @@ public final class SglangSteps {
                 || span.name().equals("prefill_forward")
                 || span.name().equals("chunked_prefill")
                 || span.name().equals("prefill_waiting")) {
-            if (slices.size() == MOST_SLICES) {
+            if (slices.size() + held >= mostSlices) {
                 leftOut++;
                 return;
             }
@@ -221,20 +261,49 @@ public final class SglangSteps {
 
     /** Gives the events of the steps. Nothing may be added afterwards. */
     public void finish(Consumer<TimedEvent> output) {
-        Map<String, List<Traced>> engines = new LinkedHashMap<>();
-        for (Traced request : traced()) {
-            engines.computeIfAbsent(request.root.engine + '\0' + request.dpRank, name -> new ArrayList<>())
-                    .add(request);
-        }
-        for (List<Traced> ofEngine : engines.values()) {
-            tell(ofEngine, output);
-        }
+        join(Long.MAX_VALUE);
+        tell(Long.MAX_VALUE, output);
         slices.clear();
         threads.clear();
         roots.clear();
     }
 
-    private List<Traced> traced() {
+    /**
+     * Gives the events of what is complete, live: of steps before which no request is open any more. A request is told when its root has come
+     * and its slices add up; one that still does not {@link #SETTLE_NANOS} ns after its end stays spans. A step of a request that is open for
+     * longer than {@link #HOLD_NANOS} ns lacks that request.
+     *
+     * @param nowNanos the time of day, in ns since 1970
+     */
+    public void drain(long nowNanos, Consumer<TimedEvent> output) {
+        long oldest = nowNanos - HOLD_NANOS;
+        long rootless = nowNanos - 6 * SETTLE_NANOS;
+        slices.removeIf(slice -> NO_ROOT.equals(rootOf(slice)));
+        join(nowNanos - SETTLE_NANOS);
+        int before = slices.size();
+        slices.removeIf(slice -> slice.endNanos() < oldest || hasLostItsRoot(slice, rootless));
+        leftOut += before - slices.size();
+        long complete = nowNanos - SETTLE_NANOS;
+        for (Slice slice : slices) {
+            complete = Math.min(complete, slice.startNanos());
+        }
+        tell(complete, output);
+        threads.values().removeIf(thread -> thread.endNanos() < oldest);
+    }
+
+    private @Nullable String rootOf(Slice slice) {
+        Thread thread = threads.get(slice.thread());
+        return thread == null ? null : thread.root();
+    }
+
+    /** Its thread ended long ago, and the root that comes right after has not come. */
+    private boolean hasLostItsRoot(Slice slice, long beforeNanos) {
+        Thread thread = threads.get(slice.thread());
+        return thread != null && thread.endNanos() < beforeNanos && !roots.containsKey(thread.root());
+    }
+
+    /** Makes requests of the roots whose slices add up; gives up those that ended before this and still do not. */
+    private void join(long settledNanos) {
         Map<String, List<Slice>> byRoot = new LinkedHashMap<>();
         Map<String, Integer> ranks = new HashMap<>();
         for (Slice slice : slices) {
@@ -244,24 +313,29 @@ public final class SglangSteps {
                 ranks.merge(thread.root(), thread.dpRank(), Math::max);
             }
         }
-        List<Traced> all = new ArrayList<>();
+        Set<Slice> taken = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Map.Entry<String, List<Slice>> entry : byRoot.entrySet()) {
             Root root = roots.get(entry.getKey());
             if (root == null) {
                 continue;
             }
-            requests++;
             List<Slice> own = entry.getValue();
             own.sort(Comparator.comparingLong(Slice::endNanos).thenComparingLong(Slice::startNanos));
             List<Slice> producing = own.stream().filter(Slice::makesToken).toList();
-            if (root.promptTokens() == null
-                    || root.outputTokens() == null
-                    || producing.isEmpty()
-                    || producing.size() != root.outputTokens()) {
+            boolean addsUp = root.promptTokens() != null
+                    && root.outputTokens() != null
+                    && !producing.isEmpty()
+                    && producing.size() == root.outputTokens();
+            if (!addsUp && root.endNanos() >= settledNanos && settledNanos < Long.MAX_VALUE) {
+                continue;
+            }
+            requests++;
+            taken.addAll(own);
+            if (!addsUp) {
                 unclear++;
                 continue;
             }
-            Traced request = new Traced(root, ranks.getOrDefault(entry.getKey(), 0), all.size() + 1, producing);
+            Traced request = new Traced(root, ranks.getOrDefault(entry.getKey(), 0), ++handles, producing);
             for (Slice slice : own) {
                 request.retracted.addAll(slice.retractedNanos());
                 if (slice.name().equals("prefill_waiting")) {
@@ -272,15 +346,31 @@ public final class SglangSteps {
                 request.chunked |= slice.name().equals("chunked_prefill");
             }
             request.retracted.sort(Comparator.naturalOrder());
-            all.add(request);
+            held += producing.size();
+            engines.computeIfAbsent(root.engine() + '\0' + request.dpRank, name -> new Engine())
+                    .requests
+                    .add(request);
         }
-        return all;
+        slices.removeIf(taken::contains);
+        roots.entrySet()
+                .removeIf(entry -> byRoot.containsKey(entry.getKey())
+                                && taken.contains(byRoot.get(entry.getKey()).get(0))
+                        || entry.getValue().endNanos() < settledNanos - HOLD_NANOS);
     }
 
-    private void tell(List<Traced> ofEngine, Consumer<TimedEvent> output) {
+    private void tell(long beforeNanos, Consumer<TimedEvent> output) {
+        for (Engine engine : engines.values()) {
+            tell(engine, beforeNanos, output);
+        }
+        while (engines.size() > MOST_ENDS) {
+            engines.remove(engines.keySet().iterator().next());
+        }
+    }
+
+    private void tell(Engine engine, long beforeNanos, Consumer<TimedEvent> output) {
         List<Place> places = new ArrayList<>();
-        for (Traced request : ofEngine) {
-            for (int i = 0; i < request.producing.size(); i++) {
+        for (Traced request : engine.requests) {
+            for (int i = request.told.nextClearBit(0); i < request.producing.size(); i = request.told.nextClearBit(i + 1)) {
                 Slice slice = request.producing.get(i);
                 int before = (int) request.retracted.stream()
                         .filter(at -> at <= slice.startNanos())
@@ -291,15 +381,24 @@ public final class SglangSteps {
         places.sort(Comparator.comparingLong((Place place) -> place.slice().endNanos())
                 .thenComparing(place -> place.request().root.rid())
                 .thenComparingInt(Place::tokenIndex));
-        List<Step> made = steps(places);
-        Set<Traced> announced = new HashSet<>();
-        long[] ends = new long[made.size()];
-        for (int id = 0; id < ends.length; id++) {
-            ends[id] = made.get(id).endNanos;
-            give(output, ends[id], step(made.get(id), id, announced));
+        for (Step step : steps(places)) {
+            if (step.endNanos >= beforeNanos && beforeNanos < Long.MAX_VALUE) {
+                break;
+            }
+            long id = engine.nextStep++;
+            engine.stepByEnd.put(step.endNanos, id);
+            give(output, step.endNanos, step(step, id));
+            for (Place place : step.places) {
+                place.request().told.set(place.tokenIndex());
+                held--;
+            }
         }
-        for (Traced request : ofEngine) {
-            tell(request, ends, output);
+        for (Traced request : engine.requests) {
+            tell(request, engine, beforeNanos, output);
+        }
+        engine.requests.removeIf(request -> request.told.cardinality() == request.producing.size());
+        while (beforeNanos < Long.MAX_VALUE && engine.stepByEnd.size() > MOST_ENDS) {
+            engine.stepByEnd.pollFirstEntry();
         }
     }
 
@@ -329,7 +428,7 @@ public final class SglangSteps {
         return all;
     }
 
-    private StepCompleted step(Step step, long id, Set<Traced> announced) {
+    private StepCompleted step(Step step, long id) {
         List<SequenceRow> rows = new ArrayList<>();
         List<HandleAnnounced> handles = new ArrayList<>();
         Long scheduled = null;
@@ -340,7 +439,8 @@ public final class SglangSteps {
         long start = Long.MAX_VALUE;
         for (Place place : step.places) {
             Traced request = place.request();
-            if (announced.add(request)) {
+            if (!request.announced) {
+                request.announced = true;
                 handles.add(new HandleAnnounced(request.handle, request.root.rid()));
             }
             SequenceRow row = row(place);
@@ -414,28 +514,37 @@ public final class SglangSteps {
                 null);
     }
 
-    private static void tell(Traced request, long[] ends, Consumer<TimedEvent> output) {
+    private static void tell(Traced request, Engine engine, long beforeNanos, Consumer<TimedEvent> output) {
         Root root = request.root;
         Long queued = request.queuedNanos;
-        if (queued != null && !request.chunked) {
-            give(
-                    output,
-                    queued,
-                    new RequestQueued(
-                            root.engine(),
-                            request.dpRank,
-                            request.handle,
-                            root.rid(),
-                            root.arrivalNanos(),
-                            root.promptTokens(),
-                            root.maxTokens(),
-                            null));
+        if (!request.queuedTold && request.announced) {
+            request.queuedTold = true;
+            if (queued != null && !request.chunked) {
+                give(
+                        output,
+                        queued,
+                        new RequestQueued(
+                                root.engine(),
+                                request.dpRank,
+                                request.handle,
+                                root.rid(),
+                                root.arrivalNanos(),
+                                root.promptTokens(),
+                                root.maxTokens(),
+                                null));
+            }
         }
-        for (int i = 0; i < request.retracted.size(); i++) {
+        boolean all = request.told.cardinality() == request.producing.size();
+        for (int i = request.retractionsTold; i < request.retracted.size(); i++) {
             long at = request.retracted.get(i);
+            if (!all && at >= beforeNanos) {
+                break;
+            }
+            request.retractionsTold = i + 1;
             long made = request.producing.stream()
                     .filter(slice -> slice.endNanos() <= at)
                     .count();
+            Map.Entry<Long, Long> last = engine.stepByEnd.floorEntry(at);
             give(
                     output,
                     at,
@@ -443,13 +552,16 @@ public final class SglangSteps {
                             root.engine(),
                             request.dpRank,
                             root.rid(),
-                            lastStepAt(ends, at),
+                            last == null ? 0 : last.getValue(),
                             "retract",
                             null,
                             null,
                             made,
                             i + 1,
                             null));
+        }
+        if (!all) {
+            return;
         }
         long end = Math.max(
                 root.endNanos(),
@@ -459,11 +571,6 @@ public final class SglangSteps {
                 end,
                 new RequestFinished(
                         root.engine(), request.dpRank, root.rid(), root.endReason(), root.outputTokens(), null));
-    }
-
-    private static long lastStepAt(long[] ends, long at) {
-        int place = java.util.Arrays.binarySearch(ends, at);
-        return Math.max(0, place >= 0 ? place : -place - 2);
     }
 
     private static void give(Consumer<TimedEvent> output, long at, Event event) {

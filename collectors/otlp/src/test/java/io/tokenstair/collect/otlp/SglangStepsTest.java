@@ -9,6 +9,7 @@ import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.StepCompleted;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -101,6 +102,68 @@ class SglangStepsTest {
             }
             end += 10;
         }
+    }
+
+    /** The spans as they come live: each when it has ended, a root and its threads last of its request; drained after each. */
+    private List<TimedEvent> toldLive(SglangSteps steps) {
+        List<Span.Builder> arriving = new ArrayList<>(spans);
+        arriving.sort(Comparator.comparingLong((Span.Builder span) -> arrival(span)));
+        List<TimedEvent> told = new ArrayList<>();
+        OtlpDecoder decoder = new OtlpDecoder();
+        for (Span.Builder span : arriving) {
+            steps.accept(Otlp.decoded(decoder, Otlp.traces("sglang", "sglang server", span))
+                    .events());
+            steps.drain(arrival(span) + SglangSteps.SETTLE_NANOS, told::add);
+        }
+        steps.drain(Otlp.START + 1_000 * MILLI + SglangSteps.SETTLE_NANOS, told::add);
+        return told;
+    }
+
+    /** Slices are sent when they end; what holds them when their request has ended. */
+    private static long arrival(Span.Builder span) {
+        boolean holds = span.getAttributesList().stream()
+                .anyMatch(attribute -> attribute.getKey().equals("rid")
+                        || attribute.getKey().equals("thread_label"));
+        return holds ? Otlp.START + 500 * MILLI : span.getEndTimeUnixNano();
+    }
+
+    @Test
+    void liveTheSameIsToldAsSoonAsNoRequestIsOpenBeforeIt() {
+        twoRequests();
+        // Another rank traces the same, and a request whose root never comes holds nothing up for long.
+        String second = thread(idOf(spans.get(0)), 1);
+        slice("decode_loop", second, 40, 50, "d", 2);
+        List<TimedEvent> files = told(new SglangSteps());
+        SglangSteps steps = new SglangSteps(1_000);
+        List<TimedEvent> live = toldLive(steps);
+
+        assertThat(all(live, StepCompleted.class)).isEqualTo(all(files, StepCompleted.class));
+        assertThat(all(live, RequestQueued.class)).isEqualTo(all(files, RequestQueued.class));
+        assertThat(all(live, RequestFinished.class)).isEqualTo(all(files, RequestFinished.class));
+        assertThat(all(live, StepCompleted.class)).isNotEmpty();
+        // Nothing is told twice, and nothing is left.
+        List<TimedEvent> rest = new ArrayList<>();
+        steps.finish(rest::add);
+        assertThat(rest).isEmpty();
+    }
+
+    @Test
+    void liveAStepWaitsForARequestThatIsStillOpenAndNotForOneThatIsLost() {
+        String a = request("a", 10, 0, 2, 0, 30);
+        slice("prefill_forward", a, 0, 10, "p", 1);
+        slice("decode_loop", a, 10, 20, "d", 2);
+        SglangSteps steps = new SglangSteps(1_000);
+        Span.Builder open = slice("decode_loop", "00000000000000ff", 10.1, 20.1, "d", 2);
+        OtlpBatch batch = Otlp.decoded(
+                new OtlpDecoder(), Otlp.traces("sglang", "sglang server", spans.toArray(Span.Builder[]::new)));
+        steps.accept(batch.events());
+        List<TimedEvent> told = new ArrayList<>();
+        steps.drain(open.getEndTimeUnixNano() + 2 * SglangSteps.SETTLE_NANOS, told::add);
+        assertThat(all(told, StepCompleted.class)).hasSize(1);
+        assertThat(all(told, RequestFinished.class)).isEmpty();
+        steps.drain(open.getEndTimeUnixNano() + SglangSteps.HOLD_NANOS + 1, told::add);
+        assertThat(all(told, StepCompleted.class)).hasSize(2);
+        assertThat(all(told, RequestFinished.class)).hasSize(1);
     }
 
     @Test

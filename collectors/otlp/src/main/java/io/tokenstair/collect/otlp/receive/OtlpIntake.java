@@ -6,6 +6,7 @@ import io.tokenstair.collect.otlp.OtlpDecoder;
 import io.tokenstair.collect.otlp.OtlpException;
 import io.tokenstair.collect.otlp.OtlpRequest;
 import io.tokenstair.collect.otlp.OtlpSignal;
+import io.tokenstair.collect.otlp.SglangSteps;
 import io.tokenstair.collect.otlp.TimedEvent;
 import io.tokenstair.event.Rejected;
 import java.util.Map;
@@ -18,11 +19,15 @@ final class OtlpIntake {
     /** Stamps that reporters made with wall clocks of hosts that are not known. */
     private static final String REPORTED = "wall@otlp";
 
+    /** Slices of SGLang's requests under way: a few MB. */
+    private static final int MOST_SLICES = 1 << 17;
+
     private final ReceiverSettings settings;
     private final EventWay way;
     private final EpochClock wall;
     private final ReceiverCounts counts;
     private final OtlpDecoder decoder = new OtlpDecoder();
+    private final SglangSteps steps = new SglangSteps(MOST_SLICES);
 
     OtlpIntake(ReceiverSettings settings, EventWay way, EpochClock wall, ReceiverCounts counts) {
         this.settings = settings;
@@ -52,7 +57,22 @@ final class OtlpIntake {
         if (needed > way.roomCount() && needed <= way.mostCount()) {
             return Answer.refused(Answer.Kind.BUSY, busy());
         }
+        steps.accept(batch.events());
         return offered(signal, batch);
+    }
+
+    /** Tells the engine steps that SGLang's traces have completed. */
+    synchronized void drainSteps() {
+        steps.drain(wall.epochNanos(), this::offerStep);
+    }
+
+    /** Tells all the engine steps there are: nothing more comes. */
+    synchronized void endSteps() {
+        steps.finish(this::offerStep);
+    }
+
+    private void offerStep(TimedEvent timed) {
+        way.offer(REPORTED, timed.epochNanos(), timed.event());
     }
 
     private String busy() {

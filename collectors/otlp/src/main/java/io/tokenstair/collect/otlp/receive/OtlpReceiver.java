@@ -33,13 +33,17 @@ public final class OtlpReceiver implements Closeable {
     private static final int MAX_STREAMS = 64;
     private static final long REFUSED_STREAM = 7;
     private static final long WAIT_SECONDS = 10;
+    private static final long STEPS_EVERY_MILLIS = 1_000;
 
     private final Vertx vertx;
     private final HttpServer grpc;
     private final HttpServer http;
     private final ReceiverCounts counts;
+    private final OtlpIntake intake;
 
-    private OtlpReceiver(Vertx vertx, HttpServer grpc, HttpServer http, ReceiverCounts counts) {
+    private OtlpReceiver(
+            Vertx vertx, HttpServer grpc, HttpServer http, ReceiverCounts counts, OtlpIntake intake) {
+        this.intake = intake;
         this.vertx = vertx;
         this.grpc = grpc;
         this.http = http;
@@ -82,7 +86,15 @@ public final class OtlpReceiver implements Closeable {
                     settings.httpPort(),
                     counts,
                     request -> Exchange.begin(vertx, settings, intake, counts, heldBytes, moreMetrics, request));
-            return new OtlpReceiver(vertx, grpc, http, counts);
+            vertx.setPeriodic(
+                    STEPS_EVERY_MILLIS,
+                    unused -> vertx.executeBlocking(
+                            () -> {
+                                intake.drainSteps();
+                                return true;
+                            },
+                            false));
+            return new OtlpReceiver(vertx, grpc, http, counts, intake);
         } catch (IOException | RuntimeException e) {
             vertx.close();
             throw e;
@@ -202,6 +214,8 @@ public final class OtlpReceiver implements Closeable {
             return;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } finally {
+            intake.endSteps();
         }
     }
 }

@@ -18,12 +18,15 @@ import io.opentelemetry.proto.collector.trace.v1.TraceServiceGrpc;
 import io.opentelemetry.proto.metrics.v1.Gauge;
 import io.opentelemetry.proto.metrics.v1.Metric;
 import io.opentelemetry.proto.metrics.v1.NumberDataPoint;
+import io.opentelemetry.proto.trace.v1.Span;
 import io.tokenstair.clock.EpochClock;
 import io.tokenstair.collect.otlp.Otlp;
 import io.tokenstair.collect.otlp.OtlpLimits;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.event.SpanRecorded;
+import io.tokenstair.event.RequestFinished;
+import io.tokenstair.event.StepCompleted;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -206,6 +209,41 @@ class OtlpReceiverTest {
                 log.clear();
             }
         }
+    }
+
+    @Test
+    void tracesOfSglangBecomeStepsWhileItRuns() throws IOException, InterruptedException {
+        OtlpReceiver receiver = start();
+        long began = EpochClock.system().epochNanos() - 30_000_000_000L;
+        Span root = span("Req a", 1, 0, began)
+                .addAttributes(Otlp.text("rid", "a"))
+                .addAttributes(Otlp.text("module", "sglang::request"))
+                .addAttributes(Otlp.whole("gen_ai.usage.prompt_tokens", 9))
+                .addAttributes(Otlp.whole("gen_ai.usage.completion_tokens", 1))
+                .build();
+        Span thread = span("scheduler", 2, 1, began)
+                .addAttributes(Otlp.text("thread_label", "scheduler"))
+                .build();
+        Span slice = span("prefill_forward", 3, 2, began).build();
+        for (Span one : List.of(slice, thread, root)) {
+            byte[] body = Otlp.traces("sglang", "sglang server", one.toBuilder())
+                    .toByteArray();
+            assertThat(post(receiver, TRACES, PROTOBUF, body).statusCode()).isEqualTo(200);
+        }
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (log.all(StepCompleted.class).isEmpty() && System.nanoTime() < end) {
+            Thread.onSpinWait();
+        }
+        assertThat(log.all(StepCompleted.class)).singleElement().satisfies(step -> assertThat(step.engineId())
+                .isEqualTo("sglang"));
+        assertThat(log.all(RequestFinished.class)).hasSize(1);
+    }
+
+    private static Span.Builder span(String name, int id, int parent, long began) {
+        Span.Builder span = Otlp.span(name, String.format("%016x", id))
+                .setStartTimeUnixNano(began)
+                .setEndTimeUnixNano(began + 1_000_000L);
+        return parent == 0 ? span : span.setParentSpanId(Otlp.id(String.format("%016x", parent)));
     }
 
     @Test
