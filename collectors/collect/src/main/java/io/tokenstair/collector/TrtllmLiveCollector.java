@@ -30,11 +30,7 @@ final class TrtllmLiveCollector implements Collector {
                         ITERATIONS,
                         OptionKind.PAGES,
                         "Take its iterations from here: http://127.0.0.1:8000/metrics. Each answer empties its queue."),
-                Option.of(
-                        ITERATIONS_EVERY,
-                        OptionKind.DURATION,
-                        "1s",
-                        "How often; ever more rarely while it fails."),
+                Option.of(ITERATIONS_EVERY, OptionKind.DURATION, "1s", "How often; ever more rarely while it fails."),
                 Option.optional(
                         EngineOptions.METRICS,
                         OptionKind.PAGES,

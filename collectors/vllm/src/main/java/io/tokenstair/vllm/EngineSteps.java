@@ -143,8 +143,7 @@ final class EngineSteps {
     void evicted(ProbeRecord.Evicted evicted) {
         String reason = evictionReason(evicted.reason());
         if (evictions != null) {
-            evictions.evicted(
-                    evicted.hashes(), evicted.reuseCounts(), evicted.idleNanos(), evicted.wantedBy(), reason);
+            evictions.evicted(evicted.hashes(), evicted.reuseCounts(), evicted.idleNanos(), evicted.wantedBy(), reason);
             return;
         }
         emit.event(

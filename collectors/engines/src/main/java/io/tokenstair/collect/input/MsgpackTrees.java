@@ -17,16 +17,18 @@ public final class MsgpackTrees {
     private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
     private final MessageUnpacker in;
+    private final int totalBytes;
     private int values;
 
-    private MsgpackTrees(MessageUnpacker in) {
+    private MsgpackTrees(MessageUnpacker in, int totalBytes) {
         this.in = in;
+        this.totalBytes = totalBytes;
     }
 
     /** The record that these bytes hold: one map with texts as keys, and nothing after it. */
     public static Fields fields(byte[] bytes) throws RejectedRecordException {
         try (MessageUnpacker in = MessagePack.newDefaultUnpacker(bytes)) {
-            JsonNode node = new MsgpackTrees(in).value(0);
+            JsonNode node = new MsgpackTrees(in, bytes.length).value(0);
             if (in.hasNext()) {
                 throw new RejectedRecordException("bytes after the end of the record");
             }
@@ -38,8 +40,8 @@ public final class MsgpackTrees {
 
     private JsonNode value(int depth) throws IOException, RejectedRecordException {
         if (++values > MAX_VALUES || depth > Fields.MAX_DEPTH) {
-            throw new RejectedRecordException("msgpack of more than " + MAX_VALUES + " values, or nested deeper than "
-                    + Fields.MAX_DEPTH);
+            throw new RejectedRecordException(
+                    "msgpack of more than " + MAX_VALUES + " values, or nested deeper than " + Fields.MAX_DEPTH);
         }
         return switch (in.getNextFormat().getValueType()) {
             case NIL -> {
@@ -53,7 +55,13 @@ public final class MsgpackTrees {
             }
             case FLOAT -> NODES.numberNode(in.unpackDouble());
             case STRING -> NODES.textNode(in.unpackString());
-            case BINARY -> NODES.binaryNode(in.readPayload(in.unpackBinaryHeader()));
+            case BINARY -> {
+                int length = in.unpackBinaryHeader();
+                if (length > totalBytes - in.getTotalReadBytes()) {
+                    throw new RejectedRecordException("not valid msgpack (cut?)");
+                }
+                yield NODES.binaryNode(in.readPayload(length));
+            }
             case ARRAY -> {
                 ArrayNode array = NODES.arrayNode();
                 int count = in.unpackArrayHeader();

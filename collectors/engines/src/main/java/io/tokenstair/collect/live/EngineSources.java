@@ -21,7 +21,7 @@ public final class EngineSources implements Closeable {
     private final List<Closeable> open = new ArrayList<>();
     private final List<Runnable> starts = new ArrayList<>();
     private @Nullable ZmqReader zmq;
-    private volatile String kvStatus = "";
+    private volatile String kvStatus = "0, lost 0, rejected 0";
 
     /**
      * No sources yet.
@@ -73,8 +73,7 @@ public final class EngineSources implements Closeable {
             int mostLineBytes,
             Function<Path, FileFollower.Lines> lines,
             Runnable afterEachLook) {
-        starts.add(() -> open.add(
-                0, FollowedFiles.start(path, fromEnd, every, mostLineBytes, lines, afterEachLook)));
+        starts.add(() -> open.add(0, FollowedFiles.start(path, fromEnd, every, mostLineBytes, lines, afterEachLook)));
     }
 
     /** Publishers of KV events, each with its replay endpoint where there are any, and the engine it speaks for. */

@@ -101,8 +101,7 @@ public final class HttpPoller implements Closeable {
         }
         if (!clock.isShutdown()) {
             try {
-                clock.schedule(
-                        this::poll, Math.max(everyMillis, Math.min(rest, RAREST_MILLIS)), TimeUnit.MILLISECONDS);
+                clock.schedule(this::poll, Math.max(everyMillis, Math.min(rest, RAREST_MILLIS)), TimeUnit.MILLISECONDS);
             } catch (java.util.concurrent.RejectedExecutionException closed) {
                 return;
             }

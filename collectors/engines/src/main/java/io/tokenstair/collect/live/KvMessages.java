@@ -70,7 +70,8 @@ public final class KvMessages {
      * @param out takes the events
      * @param reasons what else is known of evictions
      */
-    public KvMessages(String endpoint, String engineName, String collectorId, String clockId, EventOut out, Reasons reasons) {
+    public KvMessages(
+            String endpoint, String engineName, String collectorId, String clockId, EventOut out, Reasons reasons) {
         this.endpoint = endpoint;
         this.engineName = engineName;
         this.collectorId = collectorId;

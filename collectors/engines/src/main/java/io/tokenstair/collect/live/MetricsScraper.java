@@ -72,13 +72,10 @@ public final class MetricsScraper implements Closeable, HttpPoller.Answers {
                 PrometheusLine sample = PrometheusLine.parse(line.trim());
                 tell(
                         clockNanos,
-                        new MetricSampled(
-                                endpoint.toString(), sample.name(), labels(sample.labels()), sample.value()));
+                        new MetricSampled(endpoint.toString(), sample.name(), labels(sample.labels()), sample.value()));
             } catch (ForeignFormatException unreadable) {
                 if (rejected++ == 0) {
-                    tell(
-                            clockNanos,
-                            new Rejected(endpoint.toString(), (long) count, null, unreadable.reason(), null));
+                    tell(clockNanos, new Rejected(endpoint.toString(), (long) count, null, unreadable.reason(), null));
                 }
             }
         }

@@ -2,10 +2,14 @@ package io.tokenstair.collect.live;
 
 import io.tokenstair.clock.ElapsedClock;
 import java.io.Closeable;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
@@ -17,6 +21,7 @@ import org.zeromq.ZMQException;
  * only ever listens: a publisher's messages are never held up, and what it cannot keep ZeroMQ drops, which shows as a missing number.
  */
 public final class ZmqReader implements Closeable {
+    private static final String IPC = "ipc://";
     private static final int POLL_MILLIS = 50;
     private static final long REPLAY_PATIENCE_NANOS = 5_000_000_000L;
     private static final int RECEIVE_QUEUE_MESSAGES = 4_096;
@@ -28,6 +33,8 @@ public final class ZmqReader implements Closeable {
 
     private final String threadName;
     private final ZContext context = new ZContext(1);
+    private final List<IpcBridge> bridges = new ArrayList<>();
+    private final Map<String, String> byIpc = new HashMap<>();
     private final List<Heard> heard = new ArrayList<>();
     private final List<Publisher> publishers = new ArrayList<>();
     private final List<Turn> turns = new ArrayList<>();
@@ -123,15 +130,15 @@ public final class ZmqReader implements Closeable {
          */
         public void connect(String address) {
             try {
-                socket.connect(address);
-            } catch (ZMQException | IllegalArgumentException unusable) {
+                socket.connect(reachable(address));
+            } catch (ZMQException | IllegalArgumentException | IOException unusable) {
                 throw unusable(address, unusable);
             }
         }
 
         /** Hears a publisher no more. */
         public void disconnect(String address) {
-            socket.disconnect(address);
+            socket.disconnect(byIpc.getOrDefault(address, address));
         }
     }
 
@@ -151,12 +158,27 @@ public final class ZmqReader implements Closeable {
                 dealer.setMaxMsgSize(MAX_MESSAGE_BYTES);
                 dealer.setHandshakeIvl(HANDSHAKE_MILLIS);
                 dealer.setLinger(0);
-                dealer.connect(replay);
-            } catch (ZMQException | IllegalArgumentException unusable) {
+                dealer.connect(reachable(replay));
+            } catch (ZMQException | IllegalArgumentException | IOException unusable) {
                 throw unusable(replay, unusable);
             }
         }
         publishers.add(new Publisher(subscriber, dealer, messages));
+    }
+
+    /** Where an address can be connected to: a socket of the file system by way of a port. */
+    private String reachable(String address) throws IOException {
+        if (!address.startsWith(IPC)) {
+            return address;
+        }
+        String known = byIpc.get(address);
+        if (known == null) {
+            IpcBridge bridge = new IpcBridge(Path.of(address.substring(IPC.length())));
+            bridges.add(bridge);
+            known = bridge.address();
+            byIpc.put(address, known);
+        }
+        return known;
     }
 
     private ZMQ.Socket subscriber(String topic) {
@@ -302,6 +324,7 @@ public final class ZmqReader implements Closeable {
         } catch (InterruptedException stopped) {
             interrupted = true;
         }
+        bridges.forEach(IpcBridge::close);
         context.close();
         if (interrupted) {
             Thread.currentThread().interrupt();

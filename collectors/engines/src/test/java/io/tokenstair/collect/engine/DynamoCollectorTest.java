@@ -175,8 +175,7 @@ class DynamoCollectorTest {
             passes.add(JSON.readTree(line).get("metrics"));
         }
         try (ZContext context = new ZContext();
-                DynamoCollector collector =
-                        collector(List.of(address), null, List.of(), List.of(), null, List.of())) {
+                DynamoCollector collector = collector(List.of(address), null, List.of(), List.of(), null, List.of())) {
             ZMQ.Socket publisher = publisher(context, address);
             awaitSubscriber(publisher);
             for (JsonNode pass : passes) {
@@ -198,8 +197,8 @@ class DynamoCollectorTest {
         assertThat(heard.all(Rejected.class)).hasSize(2);
         // a6 and a4 were preempted during 23-62, a4 again during 108-125.
         assertThat(heard.all(MetricSampled.class).stream()
-                        .filter(sample -> sample.name().equals("dynamo:num_paused_requests")
-                                && sample.sampledValue() > 0))
+                        .filter(sample ->
+                                sample.name().equals("dynamo:num_paused_requests") && sample.sampledValue() > 0))
                 .hasSize(62 - 23 + 1 - 5 + 125 - 108 + 1);
     }
 
@@ -210,8 +209,8 @@ class DynamoCollectorTest {
         List<String> live = Heard.lines("dynamo-kv-live.jsonl.gz");
         List<String> replay = Heard.lines("dynamo-kv-replay.jsonl.gz");
         try (ZContext context = new ZContext();
-                DynamoCollector collector = collector(
-                        List.of(), null, List.of(address), List.of(replayAddress), null, List.of())) {
+                DynamoCollector collector =
+                        collector(List.of(), null, List.of(address), List.of(replayAddress), null, List.of())) {
             ZMQ.Socket publisher = publisher(context, address);
             ZMQ.Socket router = context.createSocket(SocketType.ROUTER);
             router.bind(replayAddress);
@@ -227,7 +226,8 @@ class DynamoCollectorTest {
                     assertThat(from).isEqualTo(i == 0 ? 0 : 10);
                     for (String line : replay) {
                         List<byte[]> again = frames(line);
-                        long number = ByteBuffer.wrap(again.get(again.size() - 2)).getLong();
+                        long number =
+                                ByteBuffer.wrap(again.get(again.size() - 2)).getLong();
                         if (number < 0 || (number >= from && number <= i)) {
                             router.sendMore(identity);
                             send(router, again);
@@ -238,8 +238,9 @@ class DynamoCollectorTest {
             }
             Heard.awaitText(collector::status, "KV messages 65, lost 0, rejected 0");
         }
-        assertThat(heard.all(KvBlocksStored.class)).hasSize(46).allMatch(stored -> stored.engineId()
-                .equals("worker-7"));
+        assertThat(heard.all(KvBlocksStored.class))
+                .hasSize(46)
+                .allMatch(stored -> stored.engineId().equals("worker-7"));
         assertThat(heard.all(KvBlocksEvicted.class)).hasSize(31);
         assertThat(heard.all(CollectorGap.class)).isEmpty();
     }
@@ -248,8 +249,8 @@ class DynamoCollectorTest {
     void requestTracesAreFollowedThroughHalfLinesRotationAndDamage() throws Exception {
         List<String> records = Heard.lines("dynamo-request-trace.jsonl.gz");
         Path first = folder.resolve("trace.000000.jsonl");
-        try (DynamoCollector collector = collector(
-                List.of(), null, List.of(), List.of(), folder.resolve("trace.*.jsonl*"), List.of())) {
+        try (DynamoCollector collector =
+                collector(List.of(), null, List.of(), List.of(), folder.resolve("trace.*.jsonl*"), List.of())) {
             String all = String.join("\n", records.subList(0, 3)) + "\n";
             Files.writeString(first, all.substring(0, all.length() - 40));
             Heard.awaitText(collector::status, "request traces 2, lost 0");
@@ -284,8 +285,8 @@ class DynamoCollectorTest {
 
     @Test
     void metricsOfFrontendAndWorkersAreScraped() throws Exception {
-        HttpServer server = Heard.serving(List.of(
-                "dynamo_frontend_inflight_requests{model=\"tiny\"} 3\n".getBytes(StandardCharsets.UTF_8)));
+        HttpServer server = Heard.serving(
+                List.of("dynamo_frontend_inflight_requests{model=\"tiny\"} 3\n".getBytes(StandardCharsets.UTF_8)));
         try (DynamoCollector collector = collector(
                 List.of(),
                 null,
@@ -293,8 +294,8 @@ class DynamoCollectorTest {
                 List.of(),
                 null,
                 List.of(Heard.at(server, "/metrics"), URI.create("http://127.0.0.1:9/metrics")))) {
-            MetricSampled sample = (MetricSampled)
-                    heard.await(MetricSampled.class::isInstance).event();
+            MetricSampled sample =
+                    (MetricSampled) heard.await(MetricSampled.class::isInstance).event();
             assertThat(sample.labels()).isEqualTo("model=\"tiny\"");
             assertThat(collector.status()).contains("metrics ");
         } finally {

@@ -39,14 +39,7 @@ class LlamaCppCollectorTest {
     private LlamaCppCollector collector(@Nullable URI metrics, @Nullable URI slots, @Nullable Path log, boolean end) {
         return new LlamaCppCollector(
                 new LlamaCppCollector.Settings(
-                        "llama",
-                        "llamacpp",
-                        metrics,
-                        Duration.ofMillis(50),
-                        slots,
-                        Duration.ofMillis(50),
-                        log,
-                        end),
+                        "llama", "llamacpp", metrics, Duration.ofMillis(50), slots, Duration.ofMillis(50), log, end),
                 heard);
     }
 
@@ -61,16 +54,16 @@ class LlamaCppCollectorTest {
     void metricsAreOfTheEngineThatIsNamed() throws Exception {
         HttpServer server = Heard.serving(List.of(Heard.recorded("llamacpp-metrics.txt.gz")));
         try (LlamaCppCollector collector = collector(Heard.at(server, "/metrics"), null, null, true)) {
-            heard.await(event -> event instanceof MetricSampled sample
-                    && sample.name().equals("llamacpp:n_decode_total"));
+            heard.await(event ->
+                    event instanceof MetricSampled sample && sample.name().equals("llamacpp:n_decode_total"));
             assertThat(collector.status()).startsWith("metrics ");
         } finally {
             server.stop(0);
         }
         assertThat(samples("llamacpp:prompt_tokens_total")).contains(548.0);
         assertThat(samples("llamacpp:tokens_predicted_total")).contains(406.0);
-        assertThat(heard.all(MetricSampled.class)).allSatisfy(sample -> assertThat(sample.labels())
-                .isEqualTo("engine=\"llamacpp\""));
+        assertThat(heard.all(MetricSampled.class))
+                .allSatisfy(sample -> assertThat(sample.labels()).isEqualTo("engine=\"llamacpp\""));
     }
 
     @Test
@@ -95,12 +88,11 @@ class LlamaCppCollectorTest {
                 .satisfies(engine -> assertThat(engine.maxSequencesCount()).isEqualTo(4));
         assertThat(samples("llamacpp:slots_processing").subList(0, 3)).containsExactly(4.0, 4.0, 1.0);
         assertThat(heard.all(MetricSampled.class))
-                .contains(
-                        new MetricSampled(
-                                heard.all(MetricSampled.class).get(0).source(),
-                                "llamacpp:slot_n_prompt_tokens_cache",
-                                "engine=\"llamacpp\",slot=\"3\",task=\"10\"",
-                                100))
+                .contains(new MetricSampled(
+                        heard.all(MetricSampled.class).get(0).source(),
+                        "llamacpp:slot_n_prompt_tokens_cache",
+                        "engine=\"llamacpp\",slot=\"3\",task=\"10\"",
+                        100))
                 .noneMatch(sample -> sample.labels().contains("seed"));
         assertThat(heard.all(Rejected.class).stream().map(Rejected::reason).toList())
                 .containsExactly("HTTP status 503", "not a JSON array");
@@ -132,10 +124,13 @@ class LlamaCppCollectorTest {
         assertThat(heard.all(IdAliased.class)).isNotEmpty();
         // The clocks of both starts are joined to this machine's: by when lines were found, and by t_last.
         List<ClockSampled> clocks = heard.all(ClockSampled.class);
-        assertThat(clocks).allSatisfy(sample -> assertThat(sample.remoteClockId()).isEqualTo(HostClocks.elapsedId()));
-        assertThat(clocks).anySatisfy(sample ->
-                assertThat(Objects.requireNonNull(sample.statedBoundNanos())).isGreaterThan(1_000_000L));
-        assertThat(clocks).anySatisfy(sample -> assertThat(sample.statedBoundNanos()).isEqualTo(1_000_000L));
+        assertThat(clocks)
+                .allSatisfy(sample -> assertThat(sample.remoteClockId()).isEqualTo(HostClocks.elapsedId()));
+        assertThat(clocks)
+                .anySatisfy(sample -> assertThat(Objects.requireNonNull(sample.statedBoundNanos()))
+                        .isGreaterThan(1_000_000L));
+        assertThat(clocks)
+                .anySatisfy(sample -> assertThat(sample.statedBoundNanos()).isEqualTo(1_000_000L));
         assertThat(clocks.stream().map(ClockSampled::localClockId).distinct()).hasSizeGreaterThan(1);
     }
 

@@ -9,14 +9,24 @@ import io.tokenstair.event.KvBlocksEvicted;
 import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.StepCompleted;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
 import java.net.URI;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 import org.zeromq.SocketType;
@@ -32,10 +42,12 @@ class SglangCollectorTest {
                     + "91fbc0910901c0a347505593ac426c6f636b52656d6f7665649103aa4350555f50494e4e454491b0416c6c426c6f636b73436c6561726564"
                     + "c0");
 
+    @TempDir
+    Path folder;
+
     private final Heard heard = new Heard();
 
-    private SglangCollector collector(
-            List<String> fpm, List<String> kv, List<String> replay, @Nullable URI metrics) {
+    private SglangCollector collector(List<String> fpm, List<String> kv, List<String> replay, @Nullable URI metrics) {
         return new SglangCollector(
                 new SglangCollector.Settings(
                         "sglang", "sglang-0", fpm, kv, replay, "kv-events", metrics, Duration.ofMillis(50)),
@@ -118,18 +130,76 @@ class SglangCollectorTest {
         });
     }
 
+    @Test
+    void aPublisherAtASocketOfTheFileSystemIsHeard() throws Exception {
+        String address = Heard.free();
+        Path file = folder.resolve("fpm.ipc");
+        try (ZContext context = new ZContext();
+                SglangCollector collector = collector(List.of("ipc://" + file), List.of(), List.of(), null);
+                ServerSocketChannel publishing = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            ZMQ.Socket publisher = context.createSocket(SocketType.XPUB);
+            publisher.bind(address);
+            // The library here does not publish at such sockets either: what comes there is handed to its port. It
+            // comes late.
+            publishing.bind(UnixDomainSocketAddress.of(file));
+            int port = Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+            SocketChannel near = publishing.accept();
+            SocketChannel far = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            CompletableFuture<Void> in = CompletableFuture.runAsync(() -> pump(near, far));
+            CompletableFuture<Void> back = CompletableFuture.runAsync(() -> pump(far, near));
+            assertThat(received(publisher)).isNotEmpty();
+            publisher.sendMore("");
+            publisher.sendMore(number(7));
+            publisher.send(pass(7, 0));
+            Heard.awaitText(collector::status, "forward passes 1, lost 0, rejected 0");
+            near.close();
+            far.close();
+            CompletableFuture.allOf(in, back).join();
+        }
+        assertThat(heard.all(StepCompleted.class)).hasSize(1);
+    }
+
+    private static void pump(SocketChannel from, SocketChannel to) {
+        ByteBuffer buffer = ByteBuffer.allocate(4_096);
+        try {
+            while (from.read(buffer) >= 0) {
+                buffer.flip();
+                to.write(buffer);
+                buffer.clear();
+            }
+        } catch (IOException closed) {
+            return;
+        }
+    }
+
     private static byte[] pass(int counter, int rank) throws Exception {
         MessageBufferPacker out = MessagePack.newDefaultBufferPacker();
-        out.packMapHeader(6).packString("version").packInt(1).packString("worker_id").packString("");
+        out.packMapHeader(6)
+                .packString("version")
+                .packInt(1)
+                .packString("worker_id")
+                .packString("");
         out.packString("dp_rank").packInt(rank).packString("counter_id").packInt(counter);
-        out.packString("wall_time").packDouble(0.0183).packString("scheduled_requests").packMapHeader(4);
-        out.packString("num_prefill_requests").packInt(0).packString("sum_prefill_tokens").packInt(0);
-        out.packString("num_decode_requests").packInt(3).packString("sum_decode_kv_tokens").packInt(24_576);
+        out.packString("wall_time")
+                .packDouble(0.0183)
+                .packString("scheduled_requests")
+                .packMapHeader(4);
+        out.packString("num_prefill_requests")
+                .packInt(0)
+                .packString("sum_prefill_tokens")
+                .packInt(0);
+        out.packString("num_decode_requests")
+                .packInt(3)
+                .packString("sum_decode_kv_tokens")
+                .packInt(24_576);
         byte[] before = out.toByteArray();
         MessageBufferPacker whole = MessagePack.newDefaultBufferPacker();
         whole.packMapHeader(7).writePayload(before, 1, before.length - 1);
         whole.packString("queued_requests").packMapHeader(2);
-        whole.packString("num_prefill_requests").packInt(1).packString("num_decode_requests").packInt(1);
+        whole.packString("num_prefill_requests")
+                .packInt(1)
+                .packString("num_decode_requests")
+                .packInt(1);
         return whole.toByteArray();
     }
 
@@ -137,8 +207,8 @@ class SglangCollectorTest {
     void theRecordedScrapeIsOfTheEngineThatIsNamed() throws Exception {
         HttpServer server = Heard.serving(List.of(Heard.recorded("sglang-metrics.prom.gz")));
         try (SglangCollector collector = collector(List.of(), List.of(), List.of(), Heard.at(server, "/metrics"))) {
-            MetricSampled sample = (MetricSampled)
-                    heard.await(MetricSampled.class::isInstance).event();
+            MetricSampled sample =
+                    (MetricSampled) heard.await(MetricSampled.class::isInstance).event();
             assertThat(sample.name()).startsWith("sglang:");
             assertThat(sample.labels()).contains("engine=");
             assertThat(collector.status()).startsWith("metrics ");

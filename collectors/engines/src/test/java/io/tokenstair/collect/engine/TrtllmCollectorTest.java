@@ -41,7 +41,8 @@ class TrtllmCollectorTest {
     private static String iteration(int number, int generated, String stage, boolean paused) {
         return "{\"iter\":" + number + ",\"iterLatencyMS\":20.5,\"numActiveRequests\":1,\"numQueuedRequests\":2,"
                 + "\"inflightBatchingStats\":{\"numScheduledRequests\":1,\"numContextRequests\":0,\"numGenRequests\":1,"
-                + "\"numPausedRequests\":" + (paused ? 1 : 0) + ",\"numCtxTokens\":0},\"requestStats\":[{\"id\":7,\"stage\":\""
+                + "\"numPausedRequests\":" + (paused ? 1 : 0)
+                + ",\"numCtxTokens\":0},\"requestStats\":[{\"id\":7,\"stage\":\""
                 + stage + "\",\"contextPrefillPosition\":64,\"numGeneratedTokens\":" + generated + ",\"scheduled\":"
                 + !paused + ",\"paused\":" + paused + "}]}";
     }
@@ -70,7 +71,9 @@ class TrtllmCollectorTest {
             assertThat(step.kvUsedBlocksCount()).isEqualTo(3);
             assertThat(step.kvTotalBlocksCount()).isEqualTo(101_256);
             assertThat(step.updateEndNanos()
-                            - (step.scheduleStartNanos() == null ? 0L : step.scheduleStartNanos().longValue()))
+                            - (step.scheduleStartNanos() == null
+                                    ? 0L
+                                    : step.scheduleStartNanos().longValue()))
                     .isEqualTo(7_006_884L);
         });
     }
@@ -79,8 +82,12 @@ class TrtllmCollectorTest {
     void iterationsComeOnceWhatNobodyPolledIsLostAndANewStartBeginsAgain() throws Exception {
         HttpServer server = Heard.serving(List.of(
                 array(),
-                array(iteration(10, 1, "GENERATION_IN_PROGRESS", false), iteration(11, 2, "GENERATION_IN_PROGRESS", false)),
-                array(iteration(11, 2, "GENERATION_IN_PROGRESS", false), iteration(14, 2, "GENERATION_IN_PROGRESS", true)),
+                array(
+                        iteration(10, 1, "GENERATION_IN_PROGRESS", false),
+                        iteration(11, 2, "GENERATION_IN_PROGRESS", false)),
+                array(
+                        iteration(11, 2, "GENERATION_IN_PROGRESS", false),
+                        iteration(14, 2, "GENERATION_IN_PROGRESS", true)),
                 "{\"not\":\"an array\"}".getBytes(StandardCharsets.UTF_8),
                 array("{\"iter\":15}", iteration(16, 3, "GENERATION_COMPLETE", false)),
                 new byte[0],
@@ -111,8 +118,8 @@ class TrtllmCollectorTest {
 
     @Test
     void metricsOfTritonAreOfTheEngine() throws Exception {
-        HttpServer server = Heard.serving(List.of(
-                "nv_trt_llm_request_metrics{model=\"m\",request_type=\"active\"} 2\n".getBytes(StandardCharsets.UTF_8)));
+        HttpServer server = Heard.serving(List.of("nv_trt_llm_request_metrics{model=\"m\",request_type=\"active\"} 2\n"
+                .getBytes(StandardCharsets.UTF_8)));
         TrtllmCollector.Settings settings = new TrtllmCollector.Settings(
                 "t",
                 "trtllm",
@@ -121,8 +128,8 @@ class TrtllmCollectorTest {
                 List.of(Heard.at(server, "/metrics")),
                 Duration.ofMillis(50));
         try (TrtllmCollector collector = new TrtllmCollector(settings, heard)) {
-            MetricSampled sample = (MetricSampled)
-                    heard.await(MetricSampled.class::isInstance).event();
+            MetricSampled sample =
+                    (MetricSampled) heard.await(MetricSampled.class::isInstance).event();
             assertThat(sample.labels()).isEqualTo("engine=\"trtllm\",model=\"m\",request_type=\"active\"");
             assertThat(collector.status()).startsWith("metrics ");
         } finally {

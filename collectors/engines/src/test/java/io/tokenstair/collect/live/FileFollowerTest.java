@@ -105,8 +105,7 @@ class FileFollowerTest {
         look(follower);
         Files.writeString(file, "new\n");
         look(follower);
-        assertThat(told)
-                .containsExactly("one", "two", "lost: the file was cut inside a line", "restarted", "new");
+        assertThat(told).containsExactly("one", "two", "lost: the file was cut inside a line", "restarted", "new");
         follower.close();
     }
 
@@ -132,11 +131,7 @@ class FileFollowerTest {
         SplittableRandom random = new SplittableRandom(3);
         for (int at = 0; at < first + more.length; ) {
             int end = Math.min(first + more.length, at + 1 + random.nextInt(5));
-            Files.write(
-                    zipped,
-                    Arrays.copyOfRange(two, at, end),
-                    StandardOpenOption.CREATE,
-                    StandardOpenOption.APPEND);
+            Files.write(zipped, Arrays.copyOfRange(two, at, end), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
             look(follower);
             at = end;
         }
@@ -168,9 +163,8 @@ class FileFollowerTest {
             }
             GrowingGzip unzip = new GrowingGzip();
             int cut = random.nextInt(changed.length + 1);
-            for (byte[] part : new byte[][] {
-                Arrays.copyOf(changed, cut), Arrays.copyOfRange(changed, cut, changed.length)
-            }) {
+            for (byte[] part :
+                    new byte[][] {Arrays.copyOf(changed, cut), Arrays.copyOfRange(changed, cut, changed.length)}) {
                 unzip.give(part, part.length);
                 int most = 0;
                 for (int count = unzip.take(out); count > 0; count = unzip.take(out)) {

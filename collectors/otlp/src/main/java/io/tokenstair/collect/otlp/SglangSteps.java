@@ -173,7 +173,10 @@ public final class SglangSteps {
             if (threads.size() < mostSlices) {
                 threads.put(
                         key(span, span.spanId()),
-                        new Thread(first ? key(span, parent) : NO_ROOT, rank == null ? 0 : (int) Math.min(rank, 1 << 16), end));
+                        new Thread(
+                                first ? key(span, parent) : NO_ROOT,
+                                rank == null ? 0 : (int) Math.min(rank, 1 << 16),
+                                end));
             }
             return;
         }
@@ -370,7 +373,9 @@ public final class SglangSteps {
     private void tell(Engine engine, long beforeNanos, Consumer<TimedEvent> output) {
         List<Place> places = new ArrayList<>();
         for (Traced request : engine.requests) {
-            for (int i = request.told.nextClearBit(0); i < request.producing.size(); i = request.told.nextClearBit(i + 1)) {
+            for (int i = request.told.nextClearBit(0);
+                    i < request.producing.size();
+                    i = request.told.nextClearBit(i + 1)) {
                 Slice slice = request.producing.get(i);
                 int before = (int) request.retracted.stream()
                         .filter(at -> at <= slice.startNanos())

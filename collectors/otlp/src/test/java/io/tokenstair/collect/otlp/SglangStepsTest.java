@@ -122,8 +122,8 @@ class SglangStepsTest {
     /** Slices are sent when they end; what holds them when their request has ended. */
     private static long arrival(Span.Builder span) {
         boolean holds = span.getAttributesList().stream()
-                .anyMatch(attribute -> attribute.getKey().equals("rid")
-                        || attribute.getKey().equals("thread_label"));
+                .anyMatch(attribute ->
+                        attribute.getKey().equals("rid") || attribute.getKey().equals("thread_label"));
         return holds ? Otlp.START + 500 * MILLI : span.getEndTimeUnixNano();
     }
 

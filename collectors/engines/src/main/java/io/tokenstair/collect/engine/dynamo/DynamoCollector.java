@@ -57,11 +57,7 @@ public final class DynamoCollector implements Closeable {
             kvEngines = List.copyOf(kvEngines);
             metrics = List.copyOf(metrics);
             EngineSources.refuseUnpaired(kvEvents, kvReplay);
-            if (fpm.isEmpty()
-                    && discovery == null
-                    && kvEvents.isEmpty()
-                    && requestTrace == null
-                    && metrics.isEmpty()) {
+            if (fpm.isEmpty() && discovery == null && kvEvents.isEmpty() && requestTrace == null && metrics.isEmpty()) {
                 throw new IllegalArgumentException("Cannot collect nothing: give --fpm, --fpm-discovery, --kv-events,"
                         + " --request-trace or --metrics");
             }
@@ -77,13 +73,12 @@ public final class DynamoCollector implements Closeable {
         sources = new EngineSources(settings.collectorName(), out);
         if (!settings.fpm().isEmpty() || settings.discovery() != null) {
             Source source = sources.source("fpm", "forward passes", "dynamo-fpm");
-            ZmqReader.Subscription subscription =
-                    sources.zmq().subscription("", new ForwardPassStream(source));
+            ZmqReader.Subscription subscription = sources.zmq().subscription("", new ForwardPassStream(source));
             settings.fpm().forEach(subscription::connect);
             if (settings.discovery() != null) {
                 sources.zmq()
-                        .afterEachTurn(new EventChannels(
-                                settings.discovery(), ForwardPassStream.TOPIC, subscription, source));
+                        .afterEachTurn(
+                                new EventChannels(settings.discovery(), ForwardPassStream.TOPIC, subscription, source));
             }
         }
         sources.kvEvents(settings.kvEvents(), settings.kvReplay(), settings.kvTopic(), settings.kvEngines());
@@ -91,8 +86,7 @@ public final class DynamoCollector implements Closeable {
         if (traces != null) {
             String name = String.valueOf(traces.getFileName());
             Source source = sources.source("requests", "request traces", name);
-            DynamoRequestTrace trace =
-                    new DynamoRequestTrace(source.label(), HostClocks.epochId(), source.events());
+            DynamoRequestTrace trace = new DynamoRequestTrace(source.label(), HostClocks.epochId(), source.events());
             sources.follow(
                     traces,
                     settings.fromEnd(),

@@ -214,8 +214,7 @@ public final class DynamoRequestTrace {
         JsonNode told = request.raw("finish_reason");
         if (told == null) {
             JsonNode raw = request.raw("finish_reason_metadata");
-            Fields metadata =
-                    raw != null && raw.isObject() ? request.optionalObject("finish_reason_metadata") : null;
+            Fields metadata = raw != null && raw.isObject() ? request.optionalObject("finish_reason_metadata") : null;
             told = metadata == null ? raw : metadata.raw("finish_reason");
         }
         if (told == null || !told.isTextual()) {

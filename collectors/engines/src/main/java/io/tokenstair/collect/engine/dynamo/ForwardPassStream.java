@@ -103,7 +103,8 @@ public final class ForwardPassStream implements ZmqReader.Messages {
         if (framed.length < ENVELOPE_HEADER_BYTES
                 || framed[0] != ENVELOPE_VERSION
                 || ByteBuffer.wrap(framed).getInt(1) != framed.length - ENVELOPE_HEADER_BYTES) {
-            throw new RejectedRecordException("no envelope of version " + ENVELOPE_VERSION + " of Dynamo's event plane");
+            throw new RejectedRecordException(
+                    "no envelope of version " + ENVELOPE_VERSION + " of Dynamo's event plane");
         }
         byte[] envelope = Arrays.copyOfRange(framed, ENVELOPE_HEADER_BYTES, framed.length);
         JsonNode payload = MsgpackTrees.fields(envelope).raw("payload");

@@ -57,12 +57,11 @@ public final class SglangCollector implements Closeable {
         sources = new EngineSources(settings.collectorName(), out);
         if (!settings.fpm().isEmpty()) {
             Source source = sources.source("fpm", "forward passes", "sglang-fpm");
-            ZmqReader.Subscription subscription = sources.zmq()
-                    .subscription("", ForwardPassStream.of(source, settings.engineName()));
+            ZmqReader.Subscription subscription =
+                    sources.zmq().subscription("", ForwardPassStream.of(source, settings.engineName()));
             settings.fpm().forEach(subscription::connect);
         }
-        sources.kvEvents(
-                settings.kvEvents(), settings.kvReplay(), settings.kvTopic(), List.of(settings.engineName()));
+        sources.kvEvents(settings.kvEvents(), settings.kvReplay(), settings.kvTopic(), List.of(settings.engineName()));
         URI metrics = settings.metrics();
         sources.scrape(metrics == null ? List.of() : List.of(metrics), settings.metricsEvery(), settings.engineName());
         sources.start();

@@ -203,8 +203,7 @@ public final class Iterations {
                 stamp = Math.addExact(
                         Math.multiplyExact(local.toEpochSecond(ZoneOffset.UTC), 1_000_000_000L), local.getNano());
             } catch (DateTimeParseException | ArithmeticException e) {
-                throw new RejectedRecordException(
-                        "field timestamp: no stamp of the form 11-29-2026 13:00:00.000000");
+                throw new RejectedRecordException("field timestamp: no stamp of the form 11-29-2026 13:00:00.000000");
             }
         }
         if (stamped == null) {
@@ -216,8 +215,7 @@ public final class Iterations {
             return endNanos + latency;
         }
         if (stamp == null) {
-            throw new RejectedRecordException(
-                    "field timestamp: missing, or of whole seconds, where others are finer");
+            throw new RejectedRecordException("field timestamp: missing, or of whole seconds, where others are finer");
         }
         return stamp;
     }

@@ -57,8 +57,7 @@ public final class PolledIterations implements HttpPoller.Answers {
         for (Fields iteration : polled) {
             try {
                 Long number = iteration.optionalLong("iter");
-                Long nanos = Quantities.optionalNanos(
-                        iteration, "iterLatencyMS", 1_000_000L);
+                Long nanos = Quantities.optionalNanos(iteration, "iterLatencyMS", 1_000_000L);
                 took += nanos == null ? 0 : nanos;
                 restarted |= wasAway && number != null && iterations.isKnown(number);
             } catch (RejectedRecordException later) {

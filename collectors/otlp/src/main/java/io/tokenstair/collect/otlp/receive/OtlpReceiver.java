@@ -41,8 +41,7 @@ public final class OtlpReceiver implements Closeable {
     private final ReceiverCounts counts;
     private final OtlpIntake intake;
 
-    private OtlpReceiver(
-            Vertx vertx, HttpServer grpc, HttpServer http, ReceiverCounts counts, OtlpIntake intake) {
+    private OtlpReceiver(Vertx vertx, HttpServer grpc, HttpServer http, ReceiverCounts counts, OtlpIntake intake) {
         this.intake = intake;
         this.vertx = vertx;
         this.grpc = grpc;

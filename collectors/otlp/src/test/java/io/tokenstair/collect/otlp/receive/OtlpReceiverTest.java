@@ -24,8 +24,8 @@ import io.tokenstair.collect.otlp.Otlp;
 import io.tokenstair.collect.otlp.OtlpLimits;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.Rejected;
-import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.RequestFinished;
+import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.StepCompleted;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -226,16 +226,17 @@ class OtlpReceiverTest {
                 .build();
         Span slice = span("prefill_forward", 3, 2, began).build();
         for (Span one : List.of(slice, thread, root)) {
-            byte[] body = Otlp.traces("sglang", "sglang server", one.toBuilder())
-                    .toByteArray();
+            byte[] body =
+                    Otlp.traces("sglang", "sglang server", one.toBuilder()).toByteArray();
             assertThat(post(receiver, TRACES, PROTOBUF, body).statusCode()).isEqualTo(200);
         }
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (log.all(StepCompleted.class).isEmpty() && System.nanoTime() < end) {
             Thread.onSpinWait();
         }
-        assertThat(log.all(StepCompleted.class)).singleElement().satisfies(step -> assertThat(step.engineId())
-                .isEqualTo("sglang"));
+        assertThat(log.all(StepCompleted.class))
+                .singleElement()
+                .satisfies(step -> assertThat(step.engineId()).isEqualTo("sglang"));
         assertThat(log.all(RequestFinished.class)).hasSize(1);
     }
 
