@@ -1,5 +1,7 @@
 """The probe without vLLM: stand-ins have the attributes, and nothing but the attributes, that recorded schedulers have."""
 import os
+import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -13,9 +15,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from tokenstair_probe import records  # noqa: E402
 from tokenstair_probe.blocks import BlockLife, short_hash  # noqa: E402
 from tokenstair_probe.limits import limits_of  # noqa: E402
-from tokenstair_probe.outbox import Outbox  # noqa: E402
-from tokenstair_probe.process import stall_cause  # noqa: E402
-from tokenstair_probe.recorder import Recording, StepRecorder  # noqa: E402
+from tokenstair_probe.outbox import Outbox, Wire  # noqa: E402
+from tokenstair_probe.process import ProcessWatch, stall_cause  # noqa: E402
+from tokenstair_probe.recorder import MAX_KEPT, Recording, StepRecorder  # noqa: E402
 from tokenstair_probe.version import verdict  # noqa: E402
 
 
@@ -98,6 +100,9 @@ class Scheduler:
     def finish_requests(self, request_ids, finished_status):
         return []
 
+    def shutdown(self):
+        pass
+
     def _preempt_request(self, request, timestamp):
         request.num_computed_tokens = 0
 
@@ -146,18 +151,18 @@ def step_output(scheduled, cached, computed, outputs, new=(), resumed=()):
 class ProbeTest(unittest.TestCase):
     def setUp(self):
         self.collected = Collected()
-        self.outboxes = []
+        self.wires = []
 
     def tearDown(self):
-        for outbox in self.outboxes:
-            outbox._socket.close(0)
-            outbox._context.term()
+        for wire in self.wires:
+            wire._socket.close(0)
+            wire._context.term()
         self.collected.close()
 
     def outbox(self, pending=None, address=None):
-        outbox = Outbox(address or self.collected.address, "engine", 0, "steps", pending)
-        self.outboxes.append(outbox)
-        return outbox
+        wire = Wire(address or self.collected.address, pending)
+        self.wires.append(wire)
+        return Outbox(wire, "engine", 0, "steps")
 
     def probed(self, *ids):
         scheduler = Probed(*ids)
@@ -170,7 +175,7 @@ class ProbeTest(unittest.TestCase):
         self.assertIs(scheduler.update_from_output(output, None), result)
 
     def records_of(self, scheduler, kind):
-        scheduler._tokenstair.ship(0)
+        scheduler._tokenstair.ship()
         found = []
         for envelope, body in self.collected.messages():
             self.assertEqual(envelope[0], records.MAGIC)
@@ -197,7 +202,7 @@ class ProbeTest(unittest.TestCase):
         self.run_step(
             scheduler, step_output({"a": 2}, ["a"], [68], [5]),
             {0: SimpleNamespace(outputs=[Output("a", [secret, secret])])})
-        scheduler._tokenstair.ship(0)
+        scheduler._tokenstair.ship()
         for envelope, body in self.collected.messages():
             self.assertNotIn(str(secret), str(envelope) + str(body))
 
@@ -231,7 +236,7 @@ class ProbeTest(unittest.TestCase):
             change(scheduler, output)
             scheduler.step_output = output
             scheduler.schedule()
-            return next(iter(scheduler._tokenstair._in_flight.values()))[6]
+            return scheduler._tokenstair._kept[-1][8]
 
         self.assertEqual(reason(lambda s, o: setattr(s, "running", list(range(8)))), records.WAIT_SEATS)
         self.assertEqual(
@@ -253,7 +258,7 @@ class ProbeTest(unittest.TestCase):
         scheduler = ProbedPreempting("a", "b")
         scheduler._tokenstair = StepRecorder(scheduler, self.outbox(), {})
         self.run_step(scheduler, step_output({"a": 1}, ["a"], [68], [5]), {})
-        scheduler._tokenstair.ship(0)
+        scheduler._tokenstair.ship()
         [row] = self.records_of(scheduler, records.PREEMPTED)
         self.assertEqual(row[2:6], [0, "b", records.PREEMPT_KV_BLOCKS, "a"])
         self.assertEqual(row[6:8], [69, 5])
@@ -267,7 +272,7 @@ class ProbeTest(unittest.TestCase):
                 scheduler, step_output(dict.fromkeys(names, 1), names, [68] * 300, [5] * 300),
                 {0: SimpleNamespace(outputs=[Output(name, [1]) for name in names])})
             scheduler.add_request(Request(f"new-{i}"))
-        scheduler._tokenstair.ship(0)
+        scheduler._tokenstair.ship()
         messages = list(self.collected.messages())
         kinds = [record[0] for _, rows in messages for record in rows if record[0] in (records.STEP, records.QUEUED)]
         self.assertEqual(kinds, [records.STEP, records.QUEUED] * 20)
@@ -278,7 +283,7 @@ class ProbeTest(unittest.TestCase):
         scheduler = self.probed("a")
         scheduler.add_request(Request("b", prompt=17))
         scheduler.finish_requests(iter(["a", "unknown"]), SimpleNamespace(name="FINISHED_ABORTED"))
-        scheduler._tokenstair.ship(0)
+        scheduler._tokenstair.ship()
         messages = list(self.collected.messages())
         body = [record for _, rows in messages for record in rows]
         queued = [record for record in body if record[0] == records.QUEUED]
@@ -291,7 +296,7 @@ class ProbeTest(unittest.TestCase):
         with self.assertLogs("vllm.tokenstair_probe", "ERROR") as logs:
             for _ in range(20):
                 self.run_step(scheduler, SimpleNamespace(scheduled_new_reqs=(), unlike="anything known"), {0: object()})
-                scheduler._tokenstair.ship(0)
+                scheduler._tokenstair.ship()
         self.assertEqual(len(logs.records), 1)
         self.assertFalse(scheduler._tokenstair.on)
 
@@ -313,8 +318,8 @@ class ProbeTest(unittest.TestCase):
         outbox = self.outbox(pending=4, address="tcp://127.0.0.1:9")
         started = time.monotonic()
         for i in range(1000):
-            outbox.put((records.PAUSED, "gc", i, i + 1), i)
-            outbox.put((records.PAUSED, "gc", i, i + 1), i)
+            outbox.put((records.PAUSED, "gc", i, i + 1))
+            outbox.put((records.PAUSED, "gc", i, i + 1))
             outbox.flush()
         self.assertLess(time.monotonic() - started, 5)
         self.assertEqual(outbox.lost, 2 * (1000 - 4))
@@ -324,13 +329,13 @@ class ProbeTest(unittest.TestCase):
         try:
             outbox = self.outbox(pending=2, address=few.address)
             for i in range(20_000):
-                outbox.put((records.PAUSED, "x" * 200, i, i + 1), i)
+                outbox.put((records.PAUSED, "x" * 200, i, i + 1))
                 outbox.flush()
             received, last = 0, None
             for envelope, body in few.messages():
                 received += len(body)
                 last = envelope
-            outbox.put((records.PAUSED, "end", 0, 1), 0)
+            outbox.put((records.PAUSED, "end", 0, 1))
             outbox.flush()
             for envelope, body in few.messages():
                 received += len(body)
@@ -340,14 +345,106 @@ class ProbeTest(unittest.TestCase):
             self.assertEqual(received + outbox.lost, 20_001)
             self.assertEqual(last[6] + last[7], 20_001)
         finally:
-            outbox._socket.close(0)
             few.close()
+
+    def test_a_queue_that_is_full_loses_whole_steps_and_counts_each(self):
+        scheduler = self.probed("a")
+        scheduler._tokenstair._announced = 1 << 62
+        shipped = 3 * MAX_KEPT
+        for i in range(shipped):
+            if i == 2 * MAX_KEPT:
+                scheduler._tokenstair.ship()
+            self.run_step(scheduler, step_output({"a": 1}, ["a"], [68], [5]), {0: SimpleNamespace(outputs=[Output("a", [1])])})
+        scheduler._tokenstair.ship()
+        self.run_step(scheduler, step_output({"a": 1}, ["a"], [68], [5]), {0: SimpleNamespace(outputs=[Output("a", [1])])})
+        scheduler._tokenstair.ship()
+        steps, numbers, lost = [], [], 0
+        for envelope, body in self.collected.messages():
+            numbers += range(envelope[6], envelope[6] + envelope[7])
+            steps += [record[1] for record in body if record[0] == records.STEP]
+            lost = envelope[8]
+        others = 2  # the announcement at the start
+        self.assertEqual(len(numbers) - others, len(steps))
+        self.assertEqual(len(steps) + lost, shipped + 1)
+        self.assertEqual(numbers[-1] + 1, others + shipped + 1)
+        self.assertEqual(steps, sorted(set(steps)))
+        self.assertGreater(lost, MAX_KEPT)
+
+    def test_a_frozen_collector_is_not_waited_for_and_all_that_it_misses_is_counted(self):
+        code = (
+            "import sys, zmq\n"
+            "socket = zmq.Context().socket(zmq.PULL)\n"
+            "socket.setsockopt(zmq.RCVHWM, 2)\n"
+            "port = socket.bind_to_random_port('tcp://127.0.0.1')\n"
+            "print(port, flush=True)\n"
+            "import msgspec\n"
+            "while socket.poll(3000):\n"
+            "    envelope, body = socket.recv_multipart()\n"
+            "    envelope = msgspec.msgpack.decode(envelope)\n"
+            "    print(envelope[6], envelope[7], envelope[8], flush=True)\n")
+        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as collector:
+            address = f"tcp://127.0.0.1:{collector.stdout.readline().strip()}"
+            scheduler = Probed("a")
+            recorder = scheduler._tokenstair = StepRecorder(scheduler, self.outbox(pending=4, address=address), {})
+            names = [f"request-{i:04d}" for i in range(200)]
+
+            def steps(count):
+                for _ in range(count):
+                    self.run_step(
+                        scheduler, step_output(dict.fromkeys(names, 1), names, [68] * 200, [5] * 200),
+                        {0: SimpleNamespace(outputs=[Output(name, [1]) for name in names])})
+                    recorder.ship()
+
+            steps(100)
+            collector.send_signal(signal.SIGSTOP)
+            started = time.thread_time()
+            steps(3000)
+            self.assertLess(time.thread_time() - started, 10)
+            self.assertGreater(recorder.outbox.lost, 0)
+            collector.send_signal(signal.SIGCONT)
+            rows = []
+            while len(rows) == 0 or rows[-1][2] < recorder.outbox.lost:
+                steps(1)
+                rows.append(tuple(map(int, collector.stdout.readline().split())))
+            rows += [tuple(map(int, line.split())) for line in collector.stdout]
+        received = sum(count for _, count, _ in rows)
+        made = rows[-1][0] + rows[-1][1]
+        self.assertEqual(received + recorder.outbox.lost, made)
+        self.assertEqual(rows[-1][2], recorder.outbox.lost)
+
+    def test_an_engine_that_ends_sends_what_it_holds(self):
+        os.environ["TOKENSTAIR_PROBE"] = self.collected.address
+        try:
+            watch = ProcessWatch.start("engine", 0)
+        finally:
+            del os.environ["TOKENSTAIR_PROBE"]
+        scheduler = Probed("a")
+        scheduler._tokenstair = StepRecorder(scheduler, Outbox(watch.wire, "engine", 0, "steps"), {})
+        watch.carry(scheduler._tokenstair)
+        self.run_step(scheduler, step_output({"a": 1}, ["a"], [68], [5]), {0: SimpleNamespace(outputs=[Output("a", [1])])})
+        scheduler.shutdown()
+        kinds = [record[0] for _, body in self.collected.messages() for record in body]
+        self.assertIn(records.STEP, kinds)
+        self.assertIn(records.PROCESS, kinds)
+
+    def test_steps_in_flight_are_told_apart_and_one_that_never_ends_is_passed_over(self):
+        scheduler = self.probed("a")
+        outputs = [step_output({"a": 1}, ["a"], [68 + i], [5 + i]) for i in range(4)]
+        for output in outputs[:3]:
+            scheduler.step_output = output
+            scheduler.schedule()
+        scheduler.result = {0: SimpleNamespace(outputs=[Output("a", [1])])}
+        scheduler.update_from_output(outputs[0], None)
+        scheduler.update_from_output(outputs[2], None)
+        self.run_step(scheduler, outputs[3], scheduler.result)
+        found = self.records_of(scheduler, records.STEP)
+        self.assertEqual([(step[1], step[12]) for step in found], [(0, [68]), (2, [70]), (3, [71])])
 
     def test_a_record_that_cannot_be_encoded_keeps_its_number(self):
         outbox = self.outbox()
-        outbox.put((records.PAUSED, "gc", 1, 2), 0)
-        outbox.put((records.PAUSED, object(), 1, 2), 0)
-        outbox.put((records.PAUSED, "gc", 3, 4), 0)
+        outbox.put((records.PAUSED, "gc", 1, 2))
+        outbox.put((records.PAUSED, object(), 1, 2))
+        outbox.put((records.PAUSED, "gc", 3, 4))
         outbox.flush()
         [(envelope, body)] = self.collected.messages()
         self.assertEqual(envelope[7], 3)

@@ -14,6 +14,9 @@ FLUSH_NANOS = 200_000_000
 # Messages held while the collector does not take them: at FLUSH_BYTES each this bounds the memory to 16 MiB.
 PENDING_MESSAGES = 256
 LINGER_MILLIS = 200
+# A collector that is not there is looked for ever more seldom, as looking costs time of a core too.
+RECONNECT_MILLIS = 100
+RECONNECT_MAX_MILLIS = 2_000
 SEND_MORE = zmq.NOBLOCK | zmq.SNDMORE
 
 
@@ -50,10 +53,30 @@ def _pending() -> int:
         return PENDING_MESSAGES
 
 
+class Wire:
+    """The way to the collector. Several outboxes of one thread may share it."""
+
+    def __init__(self, address: str, pending: int | None = None) -> None:
+        self._context = zmq.Context(io_threads=1)
+        self._socket = self._context.socket(zmq.PUSH)
+        self._socket.setsockopt(zmq.SNDHWM, pending or _pending())
+        self._socket.setsockopt(zmq.LINGER, LINGER_MILLIS)
+        self._socket.setsockopt(zmq.RECONNECT_IVL, RECONNECT_MILLIS)
+        self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, RECONNECT_MAX_MILLIS)
+        self._socket.connect(address)
+        # The C function beneath the socket class's own, which looks at every frame first.
+        self.send = super(zmq.Socket, self._socket).send
+
+    def close(self) -> None:
+        """Ends it; what is on its way has LINGER_MILLIS to go out."""
+        self._socket.close()
+        self._context.term()
+
+
 class Outbox:
     """One source of records. To be used by one thread."""
 
-    def __init__(self, address: str, role: str, rank: int | None, name: str, pending: int | None = None) -> None:
+    def __init__(self, wire: Wire, role: str, rank: int | None, name: str) -> None:
         self.role = role
         self.rank = rank
         self.engine = os.environ.get("TOKENSTAIR_ENGINE_ID") or None
@@ -61,25 +84,16 @@ class Outbox:
         self.lost = 0
         self._first = 0
         self._next = 0
-        self._opened = 0
         self._buffer = bytearray()
         encoder = msgspec.msgpack.Encoder()
         self._encode = encoder.encode
         self._encode_into = encoder.encode_into
-        self._context = zmq.Context(io_threads=1)
-        self._socket = self._context.socket(zmq.PUSH)
-        self._socket.setsockopt(zmq.SNDHWM, pending or _pending())
-        self._socket.setsockopt(zmq.LINGER, LINGER_MILLIS)
-        self._socket.connect(address)
-        # The C function beneath the socket class's own, which looks at every frame first.
-        self._send = super(zmq.Socket, self._socket).send
+        self._send = wire.send
 
-    def put(self, record, now: int) -> None:
+    def put(self, record) -> None:
         """Takes a record. One that cannot be encoded keeps its number and loses its content."""
         buffer = self._buffer
         length = len(buffer)
-        if not length:
-            self._opened = now
         try:
             self._encode_into(record, buffer, -1)
         except Exception:
@@ -87,11 +101,15 @@ class Outbox:
             self._encode_into((records.UNENCODABLE,), buffer, -1)
         self._next += 1
 
+    def lose(self, count: int) -> None:
+        """Counts records that were lost before they came here; they keep their numbers."""
+        self.flush()
+        self.lost += count
+        self._next += count
+        self._first = self._next
+
     def is_full(self) -> bool:
         return len(self._buffer) >= FLUSH_BYTES
-
-    def is_due(self, now: int) -> bool:
-        return self.is_full() or (len(self._buffer) > 0 and now - self._opened >= FLUSH_NANOS)
 
     def flush(self) -> None:
         """Sends what was put. Where the collector does not keep up it is lost, and counted."""
@@ -113,8 +131,3 @@ class Outbox:
         self._first = self._next
         # A new one: where the old one grew large once, its memory is given back.
         self._buffer = bytearray()
-
-    def close(self) -> None:
-        self.flush()
-        self._socket.close()
-        self._context.term()

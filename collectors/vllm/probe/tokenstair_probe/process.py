@@ -4,12 +4,19 @@ import os
 import platform
 import threading
 from collections import deque
+from os import pread
 from time import monotonic_ns, process_time_ns, sleep, time_ns
 
 from tokenstair_probe import __version__, records
-from tokenstair_probe.outbox import Outbox, endpoint
+from tokenstair_probe.outbox import FLUSH_NANOS, Outbox, Wire, endpoint
 
-TICK_SECONDS = 0.02
+# How often it looks. Each look wakes a thread, which takes more of a core's time than all that the thread then does; so it looks often
+# only for a while after it has seen a stall.
+TICK_SECONDS = 0.1
+WATCHFUL_TICK_SECONDS = 0.02
+WATCHFUL_NANOS = 10_000_000_000
+LOOP_TICK_SECONDS = 0.02
+CLOSE_SECONDS = 0.5
 STALL_NANOS = 30_000_000
 COLLECTION_NANOS = 1_000_000
 HELLO_NANOS = 2_000_000_000
@@ -28,13 +35,16 @@ class ProcessWatch:
         self.role = role
         self.rank = rank
         self.totals: dict[str, list] = {}
-        self._address = address
         self._pending: deque = deque()
         self._dropped = 0
         self._collecting = 0
         gc.callbacks.append(self._collected)
-        thread = threading.Thread(target=self._run, name="tokenstair-probe", daemon=True)
-        thread.start()
+        self._recorders: tuple = ()
+        self._closing = False
+        # All that this process sends goes over it.
+        self.wire = Wire(address)
+        self._thread = threading.Thread(target=self._run, name="tokenstair-probe", daemon=True)
+        self._thread.start()
 
     @classmethod
     def start(cls, role: str, rank: int | None) -> "ProcessWatch | None":
@@ -84,46 +94,70 @@ class ProcessWatch:
             now = monotonic_ns()
             if now - due >= STALL_NANOS:
                 self.hand_over((records.PAUSED, "event-loop", due, now))
-            loop.call_later(TICK_SECONDS, tick, monotonic_ns() + int(TICK_SECONDS * 1e9))
-        loop.call_later(TICK_SECONDS, tick, monotonic_ns() + int(TICK_SECONDS * 1e9))
+            loop.call_later(LOOP_TICK_SECONDS, tick, monotonic_ns() + int(LOOP_TICK_SECONDS * 1e9))
+        loop.call_later(LOOP_TICK_SECONDS, tick, monotonic_ns() + int(LOOP_TICK_SECONDS * 1e9))
+
+    def carry(self, recorder) -> None:
+        """Sends what this recorder keeps, several times a second and at its end."""
+        recorder.on_close = self.finish
+        self._recorders = (*self._recorders, recorder)
+
+    def finish(self) -> None:
+        """Sends what there is and ends; waits for it no longer than CLOSE_SECONDS."""
+        self._closing = True
+        self._thread.join(CLOSE_SECONDS)
 
     def _run(self) -> None:
         try:
-            outbox = Outbox(self._address, self.role, self.rank, "process")
-            with open("/proc/thread-self/schedstat", "rb", buffering=0) as own:
+            outbox = Outbox(self.wire, self.role, self.rank, "process")
+            own = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+            try:
                 self._loop(outbox, own)
+            finally:
+                os.close(own)
+            self.wire.close()
         except Exception:
             import logging
             logging.getLogger("vllm.tokenstair_probe").exception(
                 "The probe's watch of this process failed and has ended. The engine is not affected.")
 
-    def _loop(self, outbox: Outbox, own) -> None:
-        hello = totals = 0
-        used, waited = process_time_ns(), _waited(own)
+    def _loop(self, outbox: Outbox, own: int) -> None:
+        hello = totals = shipped = 0
+        used, waited = process_time_ns(), pread(own, 64, 0)
+        now, watchful_until = monotonic_ns(), 0
         while True:
-            due = monotonic_ns() + int(TICK_SECONDS * 1e9)
-            sleep(TICK_SECONDS)
+            rest = WATCHFUL_TICK_SECONDS if now < watchful_until else TICK_SECONDS
+            due = monotonic_ns() + int(rest * 1e9)
+            sleep(rest)
             now = monotonic_ns()
-            used_now, waited_now = process_time_ns(), _waited(own)
+            used_now, waited_now = process_time_ns(), pread(own, 64, 0)
             if now - due >= STALL_NANOS:
-                cause = stall_cause(now - due, used_now - used, waited_now - waited)
+                cause = stall_cause(now - due, used_now - used, _waited(waited_now) - _waited(waited))
                 if cause is not None:
-                    outbox.put((records.PAUSED, cause, due, now), now)
+                    outbox.put((records.PAUSED, cause, due, now))
+                    watchful_until = now + WATCHFUL_NANOS
             used, waited = used_now, waited_now
+            closing = self._closing
+            if now - shipped < FLUSH_NANOS and not closing:
+                continue
+            shipped = now
             outbox.role, outbox.rank = self.role, self.rank
+            for recorder in self._recorders:
+                recorder.ship()
             if now - hello >= HELLO_NANOS:
                 hello = now
-                outbox.put((records.PROCESS, now, self._describe()), now)
+                outbox.put((records.PROCESS, now, self._describe()))
             if now - totals >= TOTALS_NANOS:
                 totals = now
                 for name, (nanos, calls) in list(self.totals.items()):
                     if calls:
-                        outbox.put((records.TOTAL, now, name, nanos, calls), now)
+                        outbox.put((records.TOTAL, now, name, nanos, calls))
             pending = self._pending
             while pending:
-                outbox.put(pending.popleft(), now)
-            if outbox.is_due(now):
-                outbox.flush()
+                outbox.put(pending.popleft())
+            outbox.flush()
+            if closing:
+                return
 
     def _describe(self) -> dict:
         return {"pid": self.pid, "parent": os.getppid(), "bootId": _text("/proc/sys/kernel/random/boot_id"),
@@ -145,9 +179,8 @@ def stall_cause(late: int, used: int, waited: int) -> str | None:
     return "gil" if 2 * used >= late else "stop"
 
 
-def _waited(own) -> int:
-    own.seek(0)
-    return int(own.read(64).split()[1])
+def _waited(schedstat: bytes) -> int:
+    return int(schedstat.split()[1])
 
 
 def _text(path: str) -> str | None:

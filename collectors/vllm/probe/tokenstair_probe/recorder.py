@@ -7,7 +7,6 @@ from time import monotonic_ns
 
 from tokenstair_probe import records
 from tokenstair_probe.blocks import BlockLife
-from tokenstair_probe.outbox import FLUSH_NANOS
 from tokenstair_probe.records import STEP
 
 logger = logging.getLogger("vllm.tokenstair_probe")
@@ -15,8 +14,14 @@ logger = logging.getLogger("vllm.tokenstair_probe")
 ANNOUNCE_NANOS = 2_000_000_000
 MAX_ANNOUNCED = 4096
 MAX_OPEN_STEPS = 64
-MAX_KEPT = 512
+# Records that wait to be sent; a step makes two, and they are sent several times a second.
+MAX_KEPT = 1024
 MAX_ERRORS = 5
+
+# Kinds of rows that are no records.
+_BEGUN = -1
+_ENDED = -2
+_KV_BATCH = -3
 
 _ids = attrgetter("request_id")
 _tokens = attrgetter("new_token_ids")
@@ -25,21 +30,35 @@ _open = attrgetter("request_id", "num_prompt_tokens", "max_tokens", "priority", 
 
 
 class StepRecorder:
-    """Records of one scheduler. Whatever fails in here is counted, and switches it off when it goes on failing."""
+    """Records of one scheduler. Whatever fails in here is counted, and switches it off when it goes on failing.
+
+    A step begins and ends with cold caches, and whatever is done then pays for each line of memory it touches. So the scheduler's
+    thread only takes what will not be there later, keeps what the engine made for the step and changes no more, and appends both to a
+    queue. Another thread makes records of many steps at once, and sends them (`ship`).
+
+    Rows of the queue: (_BEGUN, output, ...) and (_ENDED, output, ...) for a step, (_KV_BATCH, n) before the end of the step that
+    published batch n, a number of records that found no room; and records as they are, told by their kind.
+    """
+
+    # Fields that every step reads lie together.
+    __slots__ = ("_kept", "scheduler", "_waiting", "_queue", "_announced", "_dropped", "_preempted", "_step", "on", "errors", "outbox",
+                 "_limits", "_kv_sequence", "_seats", "_budget", "_blocks", "on_close", "_open_steps", "_kv_batch")
 
     def __init__(self, scheduler, outbox, limits: dict) -> None:
         self.scheduler = scheduler
         self.outbox = outbox
         self.on = True
         self.errors = 0
+        self.on_close = None
         self._limits = limits
         self._step = 0
-        self._in_flight: dict[int, tuple] = {}
+        self._open_steps: deque = deque()
+        self._dropped = 0
         self._preempted = False
-        self._announced = 0
         self._kv_sequence = 0
         self._kv_batch: int | None = None
-        self._waiting = [(queue, deque.__len__ if isinstance(queue, deque) else len)
+        # The length of a deque without a detour through methods that a subclass wrote in Python.
+        self._waiting = [deque.__len__.__get__(queue) if isinstance(queue, deque) else queue.__len__
                          for name in ("waiting", "skipped_waiting", "kv_holding_waiting")
                          if (queue := getattr(scheduler, name, None)) is not None]
         self._seats = getattr(scheduler, "max_num_active_reqs", None) or getattr(scheduler, "max_num_running_reqs", None)
@@ -50,9 +69,8 @@ class StepRecorder:
             self._queue = None
         self._blocks = BlockLife(pool, self._evicted) if pool is not None else None
         self._watch_publisher(getattr(scheduler, "kv_event_publisher", None))
-        self._kept_since = monotonic_ns()
-        self._kept = self._announcement(self._kept_since)
-        self._announced = self._kept_since
+        self._announced = monotonic_ns()
+        self._kept: deque = deque(self._announcement(self._announced))
 
     def failed(self, what: str) -> None:
         self.errors += 1
@@ -69,7 +87,7 @@ class StepRecorder:
 
         def counted(batch):
             # The publisher numbers its batches from 0 in the order it is given them.
-            self._kv_batch = self._kv_sequence
+            self.keep((_KV_BATCH, self._kv_sequence))
             self._kv_sequence += 1
             return publish(batch)
 
@@ -80,27 +98,25 @@ class StepRecorder:
     def scheduled(self, output, start: int) -> None:
         end = monotonic_ns()
         try:
-            scheduler = self.scheduler
             waiting = 0
-            for queue, length in self._waiting:
-                waiting += length(queue)
-            running = len(scheduler.running)
-            queue = self._queue
-            reason = self._wait_reason(output, running) if waiting else 0
+            for length in self._waiting:
+                waiting += length()
+            running = len(self.scheduler.running)
+            reason, fresh = 0, None
+            if waiting:
+                reason = self._wait_reason(output, running)
+            if output.scheduled_new_reqs:
+                requests = self.scheduler.requests
+                fresh = [self._fresh(row, requests) for row in output.scheduled_new_reqs]
             self._preempted = False
-            fresh = output.scheduled_new_reqs
-            if fresh:
-                requests = scheduler.requests
-                fresh = [self._fresh(row, requests) for row in fresh]
             step = self._step
             self._step = step + 1
-            in_flight = self._in_flight
-            if len(in_flight) >= MAX_OPEN_STEPS:
-                in_flight.clear()
-            in_flight[id(output)] = (
-                step, start, end, running, waiting, None if queue is None else queue.num_free_blocks, reason, fresh,
-                monotonic_ns() - end)
+            queue = self._queue
+            self.keep((
+                _BEGUN, output, step, start, end, running, waiting, None if queue is None else queue.num_free_blocks, reason, fresh,
+                monotonic_ns() - end))
         except Exception:
+            self.keep((records.UNENCODABLE,))
             self.failed("schedule")
 
     @staticmethod
@@ -126,48 +142,74 @@ class StepRecorder:
 
     def updated(self, output, result, start: int) -> None:
         end = monotonic_ns()
-        try:
-            opened = self._in_flight.pop(id(output), None)
-            if opened is None:
-                return
-            kept = self._kept
-            if not kept:
-                self._kept_since = end
-            requests = self.scheduler.requests
-            kept.append((
-                opened, start, end, output, result, self._kv_batch, bool(self.scheduler.finished_req_ids), monotonic_ns() - end))
-            self._kv_batch = None
-            if end - self._kept_since >= FLUSH_NANOS or not requests or len(kept) >= MAX_KEPT:
-                self.ship(end)
-        except Exception:
-            self.failed("update_from_output")
+        self.keep((_ENDED, output, result, start, end))
+        if end - self._announced >= ANNOUNCE_NANOS:
+            self._announced = end
+            try:
+                for record in self._announcement(end):
+                    self.keep(record)
+            except Exception:
+                self.failed("an announcement")
 
-    def ship(self, now: int) -> None:
-        """Encodes and sends what was kept. Done for many steps at once: the code is then in the core's caches for all but the first."""
+    def keep(self, row: tuple) -> None:
+        """Takes a row in its place. Where it finds no room it is lost, and the next that does tells how many records that makes."""
         kept = self._kept
-        self._kept = []
+        if len(kept) >= MAX_KEPT:
+            # A step is one record, and counts where it ends.
+            if row[0] != _BEGUN and row[0] != _KV_BATCH:
+                self._dropped += 1
+            return
+        if self._dropped:
+            kept.append(self._dropped)
+            self._dropped = 0
+        kept.append(row)
+
+    # ---- where records are made, many at once
+
+    def ship(self) -> None:
+        """Encodes and sends what was kept, in its order. For one thread, which need not be the scheduler's."""
+        kept = self._kept
         outbox = self.outbox
         put = outbox.put
-        for row in kept:
-            if type(row[0]) is int:
-                put(row, now)
-                continue
+        for _ in range(len(kept)):
+            row = kept.popleft()
             try:
-                put(self._step_record(*row), now)
+                if type(row) is int:
+                    outbox.lose(row)
+                elif (kind := row[0]) == _BEGUN:
+                    opened = self._open_steps
+                    if len(opened) >= MAX_OPEN_STEPS:
+                        opened.clear()
+                    opened.append(row)
+                elif kind == _ENDED:
+                    self._end(row)
+                elif kind == _KV_BATCH:
+                    self._kv_batch = row[1]
+                else:
+                    put(row)
             except Exception:
-                put((records.UNENCODABLE,), now)
+                put((records.UNENCODABLE,))
                 self.failed("a step's record")
             if outbox.is_full():
                 outbox.flush()
-        if now - self._announced >= ANNOUNCE_NANOS:
-            self._announced = now
-            for record in self._announcement(now):
-                put(record, now)
         outbox.flush()
 
-    @staticmethod
-    def _step_record(opened, start, end, output, result, kv_batch, finished, own) -> tuple:
-        step, schedule_start, schedule_end, running, waiting, free, reason, fresh, own_before = opened
+    def _end(self, row: tuple) -> None:
+        _, output, result, start, end = row
+        kv_batch = self._kv_batch
+        self._kv_batch = None
+        # Steps end in the order they began in; one whose end never came is passed over.
+        opened = self._open_steps
+        while opened and opened[0][1] is not output:
+            if not any(each[1] is output for each in opened):
+                opened = ()
+                break
+            opened.popleft()
+        if not opened:
+            # Its beginning found no room, or was before the probe was switched on.
+            self.outbox.lose(1)
+            return
+        _, _, step, schedule_start, schedule_end, running, waiting, free, reason, fresh, own = opened.popleft()
         scheduled = output.num_scheduled_tokens
         cached = output.scheduled_cached_reqs
         outs = ()
@@ -183,20 +225,23 @@ class StepRecorder:
                 emitting = list(map(_ids, outs))
         else:
             emitting = list(map(_ids, outs))
-        if finished:
-            finishes = [(i, str(r)) for i, r in enumerate(map(_reasons, outs)) if r is not None]
+        reasons = list(map(_reasons, outs))
+        if reasons.count(None) != count:
+            finishes = [(i, str(r)) for i, r in enumerate(reasons) if r is not None]
         resumed = cached.resumed_req_ids
-        return (
-            STEP, step, schedule_start, schedule_end, start, end, running, waiting, free, reason,
-            scheduled, cached.req_ids if fresh else None, cached.num_computed_tokens, cached.num_output_tokens,
-            list(resumed) if resumed else None, fresh or None, emitting, tokens, finishes or None, kv_batch, None, None,
-            own + own_before)
+        self.outbox.put((
+            STEP, step, schedule_start, schedule_end, start, end, running, waiting, free, reason, scheduled,
+            cached.req_ids if fresh else None, cached.num_computed_tokens, cached.num_output_tokens,
+            list(resumed) if resumed else None, fresh, emitting, tokens, finishes, kv_batch, None, None, own))
 
-    def keep(self, record: tuple, now: int) -> None:
-        """Takes a record in its place among the steps."""
-        if not self._kept:
-            self._kept_since = now
-        self._kept.append(record)
+    # ---- what a step does now and then
+
+    def close(self) -> None:
+        """The engine ends: what is kept is sent, and little time is taken for it."""
+        self.on = False
+        whoever_ships, self.on_close = self.on_close, None
+        if whoever_ships is not None:
+            whoever_ships()
 
     def _announcement(self, now: int) -> list:
         """What a collector that comes later must know: the engine's limits and the open sequences."""
@@ -217,7 +262,7 @@ class StepRecorder:
             self.keep((
                 records.QUEUED, now, request.request_id, getattr(request, "arrival_time", None),
                 getattr(request, "num_prompt_tokens", None), getattr(request, "max_tokens", None),
-                getattr(request, "priority", None)), now)
+                getattr(request, "priority", None)))
         except Exception:
             self.failed("add_request")
 
@@ -239,7 +284,7 @@ class StepRecorder:
         try:
             if rows:
                 now = monotonic_ns()
-                self.keep((records.ENDED, now, rows, getattr(status, "name", str(status))), now)
+                self.keep((records.ENDED, now, rows, getattr(status, "name", str(status))))
         except Exception:
             self.failed("finish_requests")
 
@@ -254,7 +299,7 @@ class StepRecorder:
                 records.PREEMPT_KV_BLOCKS if frame is not None else records.PREEMPT_OUTSIDE,
                 getattr(wanting, "request_id", None), request.num_computed_tokens, request.num_output_tokens,
                 getattr(request, "priority", None), getattr(request, "num_preemptions", 0) + 1,
-                self._queue.num_free_blocks if self._queue is not None else None), now)
+                self._queue.num_free_blocks if self._queue is not None else None))
         except Exception:
             self.failed("_preempt_request")
 
@@ -274,7 +319,7 @@ class StepRecorder:
                 reason = records.EVICT_CONTEXT_JUMP if asked > 1 else records.EVICT_CAPACITY
             self.keep((
                 records.EVICTED, now, self._step, reason, getattr(request, "request_id", None), asked, hashes, reused,
-                idle), now)
+                idle))
         except Exception:
             self.failed("get_new_blocks")
 
@@ -338,3 +383,9 @@ class Recording:
         if recorder is not None and recorder.on:
             recorder.preempting(request)
         return super()._preempt_request(request, *args, **kwargs)
+
+    def shutdown(self, *args, **kwargs):
+        recorder = self._tokenstair
+        if recorder is not None:
+            recorder.close()
+        return super().shutdown(*args, **kwargs)

@@ -44,9 +44,11 @@ def attach(scheduler) -> StepRecorder | None:
     rank = getattr(getattr(scheduler, "parallel_config", None), "data_parallel_index", None)
     if rank is None:
         rank = getattr(getattr(scheduler, "parallel_config", None), "data_parallel_rank", 0)
-    outbox = Outbox(address, "engine", rank, "steps")
-    recorder = StepRecorder(scheduler, outbox, limits_of(scheduler, vllm.__version__))
-    ProcessWatch.start("engine", rank)
+    watch = ProcessWatch.start("engine", rank)
+    if watch is None:
+        return None
+    recorder = StepRecorder(scheduler, Outbox(watch.wire, "engine", rank, "steps"), limits_of(scheduler, vllm.__version__))
+    watch.carry(recorder)
     logger.info("The probe sends the steps of this engine (rank %s) to %s", rank, address)
     return recorder
 

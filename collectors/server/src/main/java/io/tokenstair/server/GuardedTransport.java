@@ -11,24 +11,23 @@ import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.socket.DatagramChannel;
 import io.netty.channel.socket.InternetProtocolFamily;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.vertx.core.datagram.DatagramSocketOptions;
 import io.vertx.core.net.ClientOptionsBase;
 import io.vertx.core.net.NetServerOptions;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.core.transport.Transport;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The usual transport, which closes a connection whose first head does not come in time. A server that also speaks HTTP/2 without TLS
+ * The usual transport, of Linux itself where there is one for this machine, which closes a connection whose first head does not come in time. A server that also speaks HTTP/2 without TLS
  * makes its connection, and with it everything it could be limited by, only when the first head is whole: before, a client that sends a
  * byte now and then would hold its socket for ever.
  */
 public final class GuardedTransport implements Transport {
+    private final Transport usual = EPOLL != null && EPOLL.available() ? EPOLL : NIO;
     private final long timeoutNanos;
 
     /** A transport that gives a first head so long. */
@@ -38,22 +37,22 @@ public final class GuardedTransport implements Transport {
 
     @Override
     public String name() {
-        return NIO.name();
+        return usual.name();
     }
 
     @Override
     public boolean available() {
-        return NIO.available();
+        return usual.available();
     }
 
     @Override
     public @Nullable Throwable unavailabilityCause() {
-        return NIO.unavailabilityCause();
+        return usual.unavailabilityCause();
     }
 
     @Override
     public io.vertx.core.spi.transport.Transport implementation() {
-        return new Guarded(NIO.implementation());
+        return new Guarded(usual.implementation());
     }
 
     private final class Guarded implements io.vertx.core.spi.transport.Transport {
@@ -96,7 +95,7 @@ public final class GuardedTransport implements Transport {
 
         @Override
         public ChannelFactory<? extends ServerChannel> serverChannelFactory(boolean domainSocket) {
-            return domainSocket ? usual.serverChannelFactory(true) : () -> new GuardedServer(timeoutNanos);
+            return usual.serverChannelFactory(domainSocket);
         }
 
         @Override
@@ -113,25 +112,34 @@ public final class GuardedTransport implements Transport {
         @Override
         public void configure(NetServerOptions options, boolean domainSocket, ServerBootstrap bootstrap) {
             usual.configure(options, domainSocket, bootstrap);
+            bootstrap.handler(new Guard(timeoutNanos));
+        }
+
+        @Override
+        public boolean supportFileRegion() {
+            return usual.supportFileRegion();
+        }
+
+        @Override
+        public boolean supportsDomainSockets() {
+            return usual.supportsDomainSockets();
         }
     }
 
-    /** Puts a guard before everything else of a connection that was accepted. */
-    private static final class GuardedServer extends NioServerSocketChannel {
+    /** Puts a guard before everything else of a connection that a server accepted. One for each server. */
+    private static final class Guard extends ChannelInboundHandlerAdapter {
         private final long timeoutNanos;
 
-        private GuardedServer(long timeoutNanos) {
+        private Guard(long timeoutNanos) {
             this.timeoutNanos = timeoutNanos;
         }
 
         @Override
-        protected int doReadMessages(List<Object> accepted) throws Exception {
-            int before = accepted.size();
-            int count = super.doReadMessages(accepted);
-            for (Object channel : accepted.subList(before, accepted.size())) {
-                ((Channel) channel).pipeline().addLast("first-head", new FirstHead(timeoutNanos));
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (message instanceof Channel accepted) {
+                accepted.pipeline().addLast("first-head", new FirstHead(timeoutNanos));
             }
-            return count;
+            context.fireChannelRead(message);
         }
     }
 
