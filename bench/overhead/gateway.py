@@ -114,6 +114,20 @@ http {{ access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folde
     return subprocess.Popen([binary, "-c", config, "-p", folder, "-e", os.path.join(folder, "error.log")])
 
 
+def core_seconds(pid):
+    """User and system time of a process and its children that live, such as nginx's workers."""
+    total = 0
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            words = f.read().rpartition(")")[2].split()
+        total += (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        with open(f"/proc/{pid}/task/{pid}/children") as f:
+            total += sum(core_seconds(child) for child in f.read().split())
+    except OSError:
+        pass
+    return total
+
+
 def quantile(values, q):
     values = sorted(values)
     return values[min(len(values) - 1, int(q * len(values)))] / 1e3
@@ -131,14 +145,18 @@ async def measure(arguments):
                 started.append(start_nginx(arguments.nginx, folder, ways["nginx"], upstream))
             else:
                 print("nginx: not measured: no nginx on the path (Debian, Ubuntu: apt-get install nginx-light), none given with --nginx")
-            ways["gateway"] = free_port()
-            started.append(
-                subprocess.Popen(
-                    arguments.gateway.split()
-                    + ["--to", os.path.join(folder, "log"), "--listen", f"127.0.0.1:{ways['gateway']}"]
-                    + ["--upstream", f"http://127.0.0.1:{upstream}"]
+            for number, command in enumerate(arguments.gateway or ["./tokenstair collect gateway"]):
+                way = "gateway" if number == 0 else f"gateway {number + 1}"
+                ways[way] = free_port()
+                started.append(
+                    subprocess.Popen(
+                        command.split()
+                        + ["--to", os.path.join(folder, f"log{number}"), "--listen", f"127.0.0.1:{ways[way]}"]
+                        + ["--upstream", f"http://127.0.0.1:{upstream}"],
+                        stdout=subprocess.DEVNULL,
+                    )
                 )
-            )
+            pids = dict(zip(list(ways)[1:], [process.pid for process in started]))
             for port in ways.values():
                 await wait_for(port)
             delays = {way: [] for way in ways}
@@ -147,25 +165,29 @@ async def measure(arguments):
                 for _ in range(arguments.warm):
                     await load(port, arguments.streams, arguments.chunks, arguments.gap_micros)
             order = list(ways)
+            cores = dict.fromkeys(ways, 0.0)
             for r in range(arguments.rounds):
                 for way in order if r % 2 == 0 else reversed(order):
+                    before = core_seconds(pids[way]) if way in pids else 0
                     delays[way] += await load(ways[way], arguments.streams, arguments.chunks, arguments.gap_micros)
+                    cores[way] += core_seconds(pids[way]) - before if way in pids else 0
         finally:
             for process in started:
                 process.send_signal(signal.SIGTERM)
             for process in started:
                 process.wait()
     print(f"{arguments.streams} streams, a chunk every {arguments.gap_micros} us, {arguments.rounds} rounds; microseconds")
-    print(f"{'':10}{'chunks':>9}{'p50':>10}{'p99':>10}{'added p50':>12}{'added p99':>12}")
+    print(f"{'':10}{'chunks':>9}{'p50':>10}{'p99':>10}{'added p50':>12}{'added p99':>12}{'core/chunk':>12}")
     for way, all_delays in delays.items():
         p50, p99 = quantile(all_delays, 0.5), quantile(all_delays, 0.99)
         added50, added99 = p50 - quantile(delays["direct"], 0.5), p99 - quantile(delays["direct"], 0.99)
-        print(f"{way:10}{len(all_delays):>9}{p50:>10.1f}{p99:>10.1f}{added50:>12.1f}{added99:>12.1f}")
+        print(f"{way:10}{len(all_delays):>9}{p50:>10.1f}{p99:>10.1f}{added50:>12.1f}{added99:>12.1f}{cores[way] / len(all_delays) * 1e6:>12.1f}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gateway", default="./tokenstair collect gateway", help="the command that starts the gateway")
+    parser.add_argument("--gateway", action="append", help="the command that starts the gateway (./tokenstair collect gateway); "
+                        "more than once to compare several")
     parser.add_argument("--nginx", default=shutil.which("nginx"), help="the nginx to compare with")
     parser.add_argument("--streams", type=int, default=16)
     parser.add_argument("--chunks", type=int, default=100)

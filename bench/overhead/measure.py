@@ -53,6 +53,8 @@ async def load(args):
                 "round": f"{label}-{number}", "label": label, "tpotP50": quantile(gaps, .5), "tpotP99": quantile(gaps, .99),
                 "ttftP50": quantile([(s[1] - s[0]) / 1e6 for s in streams], .5),
                 "ttftP99": max((s[1] - s[0]) / 1e6 for s in streams), "throughput": count / ((end - begin) / 1e9)})
+        # The engine tells what a round took when another begins.
+        await stream(session, args.url, f"end-{time.time_ns()}", list(range(10, 74)), 2)
     return results
 
 
@@ -88,6 +90,7 @@ def main():
     parser.add_argument("--prompt", type=int, default=64)
     parser.add_argument("--tokens", type=int, default=100)
     args = parser.parse_args()
+    skip = os.path.getsize(args.costs) if os.path.exists(args.costs) else 0
     load_before = os.getloadavg()[0]
     rounds = asyncio.run(load(args))
     print(f"{args.rounds} rounds of {args.streams} streams of {args.tokens} tokens; load of the machine {load_before:.1f} before, "
@@ -102,15 +105,36 @@ def main():
         print(f"{figure:14}{without:10.2f}{on:10.2f}   {statistics.fmean(cost):+6.2f} % ({low:+.2f} to {high:+.2f})   "
               f"{statistics.fmean(same):+6.2f} % ({same_low:+.2f} to {same_high:+.2f})")
     with open(args.costs) as file:
+        file.seek(skip)
         costs = [json.loads(line) for line in file]
+    engine(costs)
+
+
+def engine(costs):
+    """Core time of the engine's process by step. A round's end is known when the next begins, so the last one has none."""
     on = [c for c in costs if c["round"].startswith("P-")]
+    off = [c for c in costs if c["round"][0] in "AB"]
     steps = sum(c["steps"] for c in on)
-    rows = sum(c["rows"] for c in on)
-    inside = sorted(c["insideNanos"] / c["steps"] / 1e3 for c in on)
-    sender = sorted(c["senderNanos"] / c["steps"] / 1e3 for c in on)
-    print(f"engine process, CPU per step of {rows / steps:.1f} sequences: in the probe {quantile(inside, .5):.1f} us "
-          f"({inside[0]:.1f} to {inside[-1]:.1f} over rounds), in its sender thread {quantile(sender, .5):.1f} us; "
-          f"goal {10 + .35 * rows / steps:.1f} us together")
+    rows = sum(c["rows"] for c in on) / steps
+    kinds = {"zmq-publisher": "vLLM's KV publisher", "tokenstair-probe": "the probe's thread", "zmq": "ZeroMQ's threads for both"}
+
+    def micros(of, figure):
+        return [figure(c) / c["steps"] / 1e3 for c in of]
+
+    def around(c):
+        return c["outerNanos"] - c["innerNanos"]
+
+    parts = {"the probe in the scheduler's thread": (micros(on, around), statistics.median(micros(off, around)))}
+    for kind in on[0]["threadNanos"]:
+        parts[kinds.get(kind, kind)] = (micros(on, lambda c: c["threadNanos"][kind]), 0)
+    print(f"core time of the engine's process, us per step of {rows:.1f} sequences: median (10 % to 90 % of the rounds)")
+    total = [sum(values) for values in zip(*[[v - base for v in values] for values, base in parts.values()])]
+    for name, (values, base) in [*parts.items(), ("together", (total, 0))]:
+        print(f"  {name:38}{statistics.median(values) - base:6.1f} ({quantile(values, .1) - base:.1f} to {quantile(values, .9) - base:.1f})")
+    own = statistics.median(micros(on, lambda c: c["innerNanos"])) - statistics.median(micros(off, lambda c: c["innerNanos"]))
+    print(f"  goal {10 + .35 * rows:.1f}. vLLM's own schedule and update, with KV events against without: {own:+.1f}")
+    last = costs[-1]
+    print(f"records of steps and requests made {last['made']}, lost {last['lost']}")
 
 
 main()

@@ -2,58 +2,84 @@
 
     PYTHONPATH=bench/overhead ... --scheduler-cls overhead_toggle.ToggleScheduler
 
-A request's id says its round: P-3-0 is stream 0 of round 3. What the probe costs in this process is summed by round: CPU time of the
-scheduler's thread inside the probe, and of the threads that ZeroMQ keeps for it. OVERHEAD_COSTS names the file it goes to.
+A request's id says its round: P-3-0 is stream 0 of round 3. Core time of the engine's process is summed by round: of the scheduler's thread
+in `schedule` and `update_from_output`, that of vLLM's own methods ("inner") apart from what is put around them ("outer"), and of the threads
+that probe and KV events keep. What the clock itself takes is in the rounds without as well. OVERHEAD_COSTS names the file it goes to.
 """
 import json
 import os
 import threading
 from time import thread_time_ns
 
-from tokenstair_probe.scheduler import ProbeScheduler
+from vllm.v1.core.sched.scheduler import Scheduler
+
+from tokenstair_probe.recorder import Recording
+from tokenstair_probe.scheduler import attach
+
+WRAPPED = ("get_new_blocks", "_maybe_evict_cached_block", "touch", "free_blocks", "reset_prefix_cache")
 
 
-def thread_ids() -> set[str]:
-    return set(os.listdir("/proc/self/task"))
+class _Inner(Scheduler):
+    _inner = 0
+
+    def schedule(self, *args, **kwargs):
+        start = thread_time_ns()
+        result = super().schedule(*args, **kwargs)
+        self._inner += thread_time_ns() - start
+        return result
+
+    def update_from_output(self, *args, **kwargs):
+        start = thread_time_ns()
+        result = super().update_from_output(*args, **kwargs)
+        self._inner += thread_time_ns() - start
+        return result
 
 
-class ToggleScheduler(ProbeScheduler):
+class ToggleScheduler(Recording, _Inner):
     def __init__(self, *args, **kwargs) -> None:
-        before = thread_ids()
-        super().__init__(*args, **kwargs)
-        python = {str(thread.native_id) for thread in threading.enumerate()}
-        self._sender_threads = [
-            tid for tid in thread_ids() - before - python if _name(tid).startswith("ZMQbg")]
-        self._recorder = self._tokenstair
-        self._out = open(os.environ["OVERHEAD_COSTS"], "a", buffering=1)
         self._round = None
-        self._inside = self._steps = self._rows = 0
-        self._sent = self._senders()
-        # Whatever a step calls in the probe, with all that it leads to.
-        for name in ("scheduled", "updated"):
-            setattr(self._recorder, name, self._timed(getattr(self._recorder, name)))
+        self._steps = self._rows = self._outer = 0
+        before = _threads()
+        super().__init__(*args, **kwargs)
+        self._recorder = attach(self)
+        # Not of the engine itself, as all of these came with its scheduler: KV events, the probe, and ZeroMQ's for both.
+        python = {str(thread.native_id): thread.name for thread in threading.enumerate()}
+        self._kinds = {tid: python.get(tid, "zmq") for tid in _threads() - before}
+        self._out = open(os.environ["OVERHEAD_COSTS"], "a", buffering=1)
+        pool = self.kv_cache_manager.block_pool
+        self._pool_methods = {name: vars(pool)[name] for name in WRAPPED if name in vars(pool)}
+        self._publish = vars(self.kv_event_publisher).get("publish")
         self._set(False)
+        self._start = self._cores()
 
-    def _timed(self, inner):
-        def timed(*args):
-            start = thread_time_ns()
-            inner(*args)
-            self._inside += thread_time_ns() - start
-        return timed
-
-    def _senders(self) -> int:
-        total = 0
-        for tid in self._sender_threads:
+    def _cores(self) -> dict:
+        total = dict.fromkeys(self._kinds.values(), 0)
+        for tid, kind in self._kinds.items():
             with open(f"/proc/self/task/{tid}/schedstat") as file:
-                total += int(file.read().split()[0])
+                total[kind] += int(file.read().split()[0])
         return total
 
     def _set(self, on: bool) -> None:
+        """Off is as if the probe had never been there."""
+        pool = self.kv_cache_manager.block_pool
+        for name in WRAPPED:
+            vars(pool).pop(name, None)
+        vars(self.kv_event_publisher).pop("publish", None)
+        if on:
+            vars(pool).update(self._pool_methods)
+            if self._publish is not None:
+                self.kv_event_publisher.publish = self._publish
         self._tokenstair = self._recorder if on else None
         self._recorder.on = on
-        self.kv_cache_manager.block_pool.enable_kv_cache_events = on
+        pool.enable_kv_cache_events = on
 
-    def add_request(self, request) -> None:
+    def schedule(self, *args, **kwargs):
+        start = thread_time_ns()
+        result = super().schedule(*args, **kwargs)
+        self._outer += thread_time_ns() - start
+        return result
+
+    def add_request(self, request, *args, **kwargs) -> None:
         # cmpl-P-3-0-0-1a2b3c4d
         words = request.request_id.split("-")
         name = "-".join(words[1:3]) if len(words) > 3 else None
@@ -61,29 +87,26 @@ class ToggleScheduler(ProbeScheduler):
             self._flush()
             self._round = name
             self._set(name is not None and name.startswith("P"))
-        super().add_request(request)
+        super().add_request(request, *args, **kwargs)
 
-    def update_from_output(self, scheduler_output, model_runner_output):
-        result = super().update_from_output(scheduler_output, model_runner_output)
+    def update_from_output(self, scheduler_output, *args, **kwargs):
+        start = thread_time_ns()
+        result = super().update_from_output(scheduler_output, *args, **kwargs)
+        self._outer += thread_time_ns() - start
         self._steps += 1
         self._rows += len(scheduler_output.num_scheduled_tokens)
-        if not self.requests:
-            self._flush()
         return result
 
     def _flush(self) -> None:
+        now = self._cores()
         if self._round is not None and self._steps:
-            sent = self._senders()
             self._out.write(json.dumps({
-                "round": self._round, "steps": self._steps, "rows": self._rows, "insideNanos": self._inside,
-                "senderNanos": sent - self._sent}) + "\n")
-            self._sent = sent
-        self._inside = self._steps = self._rows = 0
+                "round": self._round, "steps": self._steps, "rows": self._rows, "innerNanos": self._inner, "outerNanos": self._outer,
+                "threadNanos": {kind: now[kind] - self._start[kind] for kind in now}, "made": self._recorder.outbox._next,
+                "lost": self._recorder.outbox.lost}) + "\n")
+        self._start = now
+        self._steps = self._rows = self._inner = self._outer = 0
 
 
-def _name(tid: str) -> str:
-    try:
-        with open(f"/proc/self/task/{tid}/comm") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
+def _threads() -> set[str]:
+    return set(os.listdir("/proc/self/task"))

@@ -1,27 +1,50 @@
 #!/usr/bin/env bash
 # What the probe and the KV events cost a real vLLM on this machine. bench/overhead/README.md says how it measures.
 #   bench/overhead/run.sh VENV MODEL [measure.py options]     VENV has vLLM and the probe installed, MODEL is a folder
+# CASES      of the collector: present, absent, frozen, disk-full (default: absent, or present where COLLECTOR is set); one server for all
+# COLLECTOR  a command that collects, such as "./tokenstair collect vllm"
+# PORT       the first of four ports
 set -eu -o pipefail
-[ $# -ge 2 ] || { sed -n '2,3s/^# *//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,6s/^# *//p' "$0" >&2; exit 2; }
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 venv="$1" model="$2"
 shift 2
 work="$(mktemp -d)"
 port="${PORT:-8131}"
-server="" collector=""
+server="" collector="" full=""
+cases="${CASES:-$([ -n "${COLLECTOR:-}" ] && echo present || echo absent)}"
+
+end_collector() {
+  [ -n "$collector" ] || return 0
+  kill -CONT "$collector" 2>/dev/null || true
+  kill "$collector" 2>/dev/null || true
+  wait "$collector" 2>/dev/null || true
+  collector=""
+}
+
 stop() {
+  end_collector
   if [ -n "$server" ]; then kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; fi
-  if [ -n "$collector" ]; then kill "$collector" 2>/dev/null; wait "$collector" 2>/dev/null; fi
+  if [ -n "$full" ]; then umount "$full" 2>/dev/null; fi
   rm -rf "$work"
 } 2>/dev/null
 trap stop EXIT
-if [ -n "${COLLECTOR:-}" ]; then
-  # COLLECTOR: a command that collects; it gets the options of `tokenstair collect vllm`.
-  $COLLECTOR --to "$work/log" --probe "tcp://127.0.0.1:$((port + 1))" --kv-events "tcp://127.0.0.1:$((port + 2))" \
+
+# begin_collector FOLDER: COLLECTOR gets the options of `tokenstair collect vllm`.
+begin_collector() {
+  [ -n "${COLLECTOR:-}" ] || { echo "COLLECTOR is not set" >&2; exit 2; }
+  $COLLECTOR --to "$1" --probe "tcp://127.0.0.1:$((port + 1))" --kv-events "tcp://127.0.0.1:$((port + 2))" \
     --kv-replay "tcp://127.0.0.1:$((port + 3))" >"$work/collector.log" 2>&1 &
   collector=$!
-fi
-export TOKENSTAIR_PROBE="tcp://127.0.0.1:$((port + 1))" OVERHEAD_COSTS="$work/costs.jsonl" PYTHONPATH="$here"
+  for _ in $(seq 1 60); do
+    if grep -q . "$work/collector.log"; then break; fi
+    sleep 0.5
+  done
+  # The probe looks for a collector every two seconds, and what it held comes first.
+  sleep 4
+}
+
+export TOKENSTAIR_PROBE="tcp://127.0.0.1:$((port + 1))" OVERHEAD_COSTS="$work/costs.jsonl" PYTHONPATH="$here${PYTHONPATH:+:$PYTHONPATH}"
 export HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 DO_NOT_TRACK=1
 kv='{"enable_kv_cache_events":true,"publisher":"zmq","endpoint":"tcp://*:'$((port + 2))'","replay_endpoint":"tcp://*:'$((port + 3))'","topic":"kv"}'
 "$venv/bin/python" -m vllm.entrypoints.openai.api_server --model "$model" --load-format dummy --served-model-name tiny \
@@ -34,5 +57,39 @@ for _ in $(seq 1 300); do
   kill -0 "$server" 2>/dev/null || { tail -n 30 "$work/server.log" >&2; echo "the server ended" >&2; exit 1; }
   sleep 1
 done
-"$venv/bin/python" "$here/measure.py" --url "http://127.0.0.1:$port" --costs "$work/costs.jsonl" "$@"
-if [ -f "$work/collector.log" ]; then tail -n 1 "$work/collector.log"; fi
+for case in $cases; do
+  echo "== collector: $case"
+  case "$case" in
+    absent) ;;
+    present) begin_collector "$work/log-$case" ;;
+    frozen)
+      begin_collector "$work/log-$case"
+      kill -STOP "$collector"
+      ;;
+    disk-full)
+      full="$work/full"
+      mkdir "$full"
+      if ! mount -t tmpfs -o size=256k tmpfs "$full" 2>/dev/null; then
+        echo "not measured: no small file system can be mounted here (needs root)"
+        full=""
+        continue
+      fi
+      begin_collector "$full/log"
+      ;;
+    *)
+      echo "no such case: $case" >&2
+      exit 2
+      ;;
+  esac
+  "$venv/bin/python" "$here/measure.py" --url "http://127.0.0.1:$port" --costs "$work/costs.jsonl" "$@"
+  if [ "$case" = frozen ]; then
+    kill -CONT "$collector"
+    sleep 4
+  fi
+  if [ "$case" = disk-full ]; then df --output=used,avail "$full" | tail -n 1 | awk '{print "disk of the log: " $1 " KiB used, " $2 " KiB free"}'; fi
+  end_collector
+  if [ -f "$work/collector.log" ]; then
+    grep -v '^Collecting to' "$work/collector.log" | tail -n 3 | cut -c1-300
+    rm "$work/collector.log"
+  fi
+done

@@ -64,6 +64,9 @@ final class GatewayVerticle extends VerticleBase {
                 .setMaxHeaderSize(settings.maxHeaderBytes())
                 .setMaxInitialLineLength(8 << 10)
                 .setHandle100ContinueAutomatically(true)
+                // An upgrade is answered with 501: what these would put before every chunk is never needed.
+                .setPerFrameWebSocketCompressionSupported(false)
+                .setPerMessageWebSocketCompressionSupported(false)
                 .setTcpKeepAlive(true)
                 .setTcpNoDelay(true)
                 .setHttp2ClearTextEnabled(true)

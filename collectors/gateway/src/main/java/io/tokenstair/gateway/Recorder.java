@@ -12,14 +12,14 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Looks into what has passed, on a thread of its own, and tells the log. The threads that copy bytes only append to its queue; it looks
- * there every few milliseconds, so that nobody pays for waking it. Where it cannot follow, or stumbles, requests lose their record, which
+ * there some fifty times a second, so that nobody pays for waking it. Where it cannot follow, or stumbles, requests lose their record, which
  * is counted and told, and nothing else happens.
  */
 final class Recorder implements AutoCloseable {
     /** Most bytes that wait to be looked into. */
     static final long MAX_QUEUED_BYTES = 64L << 20;
 
-    private static final long REST_NANOS = 5_000_000L;
+    private static final long REST_NANOS = 20_000_000L;
 
     private final CollectorFeed feed;
     private final long maxQueuedBytes;
