@@ -85,6 +85,56 @@ class ProbeSourcesTest {
         });
     }
 
+    /**
+     * 8 requests of 120 tokens, one that its client left, one with two answers of 30, then two of 30: with two steps in flight, and with
+     * up to three guessed tokens a step.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"probe-vllm-0.32.0-async.bin.gz", "probe-vllm-0.32.0-ngram.bin.gz"})
+    void everyTokenIsThereOnceWhereStepsOverlapAndWhereOneStepMakesSeveral(String recorded) throws Exception {
+        List<Told> told = RecordedMessages.of(recorded).events();
+
+        assertThat(only(told, Rejected.class)).isEmpty();
+        assertThat(only(told, CollectorGap.class)).isEmpty();
+        Map<Integer, String> handles = new HashMap<>();
+        only(told, RequestQueued.class)
+                .forEach(queued -> handles.put(queued.requestHandle(), queued.engineRequestId()));
+        Map<String, List<Integer>> tokens = new HashMap<>();
+        List<StepCompleted> steps = only(told, StepCompleted.class);
+        boolean several = false;
+        boolean overlap = false;
+        for (int s = 0; s < steps.size(); s++) {
+            StepCompleted step = steps.get(s);
+            step.announcements()
+                    .forEach(announced -> handles.put(announced.requestHandle(), announced.engineRequestId()));
+            overlap |= s > 0 && step.scheduleStartNanos() < steps.get(s - 1).updateEndNanos();
+            for (int i = 0; i < step.rows().count(); i++) {
+                several |= step.rows().tokenCount(i) > 1;
+                for (int t = 0; t < step.rows().tokenCount(i); t++) {
+                    tokens.computeIfAbsent(handles.get(step.rows().requestHandle(i)), unused -> new ArrayList<>())
+                            .add(step.rows().firstTokenIndex(i) + t);
+                }
+            }
+        }
+        assertThat(overlap).isEqualTo(recorded.contains("async"));
+        assertThat(several).isEqualTo(recorded.contains("ngram"));
+        assertThat(tokens).hasSize(13);
+        tokens.forEach((id, indices) -> {
+            assertThat(indices).as(id).isEqualTo(IntStream.range(0, indices.size()).boxed().toList());
+            if (id.contains("cmpl-gone")) {
+                assertThat(indices).hasSizeBetween(20, 399);
+            } else {
+                assertThat(indices).as(id).hasSize(id.contains("cmpl-rep") ? 120 : 30);
+            }
+        });
+        assertThat(only(told, RequestFinished.class)).hasSize(13).allSatisfy(finished -> {
+            assertThat(finished.endReason())
+                    .isEqualTo(finished.engineRequestId().contains("cmpl-gone") ? "aborted" : "length");
+            assertThat(finished.outputTokens())
+                    .isEqualTo(tokens.get(finished.engineRequestId()).size());
+        });
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {RECORDED, OLDER})
     void preemptionsNameWhoWantedTheBlocksAndWhatWasLost(String recorded) throws Exception {
