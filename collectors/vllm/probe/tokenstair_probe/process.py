@@ -37,6 +37,7 @@ class ProcessWatch:
         self.totals: dict[str, list] = {}
         self._pending: deque = deque()
         self._dropped = 0
+        self._constants = _constants()
         self._collecting = 0
         gc.callbacks.append(self._collected)
         self._recorders: tuple = ()
@@ -130,17 +131,21 @@ class ProcessWatch:
             due = monotonic_ns() + int(rest * 1e9)
             sleep(rest)
             now = monotonic_ns()
-            used_now, waited_now = process_time_ns(), pread(own, 64, 0)
+            used_now = process_time_ns()
             if now - due >= STALL_NANOS:
-                cause = stall_cause(now - due, used_now - used, _waited(waited_now) - _waited(waited))
+                # Since it was last read, which is at most one look more: a wait that is told too long leaves the cause open.
+                cause = stall_cause(now - due, used_now - used, _waited(pread(own, 64, 0)) - _waited(waited))
                 if cause is not None:
                     outbox.put((records.PAUSED, cause, due, now))
                     watchful_until = now + WATCHFUL_NANOS
-            used, waited = used_now, waited_now
+            used = used_now
+            if rest < TICK_SECONDS:
+                waited = pread(own, 64, 0)
             closing = self._closing
             if now - shipped < FLUSH_NANOS and not closing:
                 continue
             shipped = now
+            waited = pread(own, 64, 0)
             outbox.role, outbox.rank = self.role, self.rank
             for recorder in self._recorders:
                 recorder.ship()
@@ -160,10 +165,13 @@ class ProcessWatch:
                 return
 
     def _describe(self) -> dict:
-        return {"pid": self.pid, "parent": os.getppid(), "bootId": _text("/proc/sys/kernel/random/boot_id"),
-                "pidNamespace": _link("/proc/self/ns/pid"), "netNamespace": _link("/proc/self/ns/net"),
-                "host": platform.node(), "python": platform.python_version(), "probe": __version__,
-                "startedWallNanos": _STARTED, "dropped": self._dropped}
+        return {**self._constants, "parent": os.getppid(), "dropped": self._dropped}
+
+
+def _constants() -> dict:
+    return {"pid": os.getpid(), "bootId": _text("/proc/sys/kernel/random/boot_id"), "pidNamespace": _link("/proc/self/ns/pid"),
+            "netNamespace": _link("/proc/self/ns/net"), "host": platform.node(), "python": platform.python_version(),
+            "probe": __version__, "startedWallNanos": _STARTED}
 
 
 _STARTED = time_ns()
