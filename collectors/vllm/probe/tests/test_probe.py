@@ -411,9 +411,13 @@ class ProbeTest(unittest.TestCase):
             def read():
                 rows.append(tuple(map(int, collector.stdout.readline().split())))
 
-            while not rows or rows[-1][2] < recorder.outbox.lost:
-                steps(1)
+            # What was sent comes; then one more tells what was lost.
+            while sum(count for _, count, _ in rows) < recorder.outbox._next - recorder.outbox.lost:
                 read()
+            lost = -1
+            while lost != recorder.outbox.lost and end.is_alive():
+                lost = recorder.outbox.lost
+                steps(1)
             while sum(rows[-1][:2]) < recorder.outbox._next:
                 read()
             end.cancel()
@@ -434,7 +438,7 @@ class ProbeTest(unittest.TestCase):
         watch.carry(scheduler._tokenstair)
         self.run_step(scheduler, step_output({"a": 1}, ["a"], [68], [5]), {0: SimpleNamespace(outputs=[Output("a", [1])])})
         scheduler.shutdown()
-        kinds = [record[0] for _, body in self.collected.messages() for record in body]
+        kinds = [record[0] for _, body in self.collected.messages(3000) for record in body]
         self.assertIn(records.STEP, kinds)
         self.assertIn(records.PROCESS, kinds)
 
