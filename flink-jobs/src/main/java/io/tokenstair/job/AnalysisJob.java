@@ -187,7 +187,7 @@ public final class AnalysisJob {
         }
         DataStream<RequestInput> heard = steps.union(routed.getSideOutput(RouteRecords.OBSERVED));
         if (!names.isEmpty()) {
-            heard = heard.map(new JoinNames(names))
+            heard = heard.flatMap(new JoinNames(names))
                     .returns(TypeInformation.of(RequestInput.class))
                     .name("join-names")
                     .uid("join-names");

@@ -1,10 +1,11 @@
 package io.tokenstair.job.name;
 
 import io.tokenstair.job.request.RequestInput;
-import org.apache.flink.api.common.functions.MapFunction;
+import org.apache.flink.api.common.functions.FlatMapFunction;
+import org.apache.flink.util.Collector;
 
 /** Gives what was heard of a request to the request that its name means. No state. */
-public final class JoinNames implements MapFunction<RequestInput, RequestInput> {
+public final class JoinNames implements FlatMapFunction<RequestInput, RequestInput> {
     private static final long serialVersionUID = 1L;
 
     private final JoinedNames names;
@@ -15,7 +16,10 @@ public final class JoinNames implements MapFunction<RequestInput, RequestInput> 
     }
 
     @Override
-    public RequestInput map(RequestInput input) {
-        return names.join(input);
+    public void flatMap(RequestInput input, Collector<RequestInput> out) {
+        RequestInput joined = names.join(input);
+        if (joined != null) {
+            out.collect(joined);
+        }
     }
 }

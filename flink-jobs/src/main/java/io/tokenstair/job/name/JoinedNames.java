@@ -2,10 +2,12 @@ package io.tokenstair.job.name;
 
 import io.tokenstair.archive.ArchiveLayout;
 import io.tokenstair.archive.RawTableReader;
+import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.EventKind;
 import io.tokenstair.event.IdAliased;
 import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.wire.EventCodec;
@@ -17,6 +19,7 @@ import java.io.Serializable;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -25,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which names that engines and gateways use mean a request that a client named otherwise: docs/requests.md. An archive holds all names
  * there are, so replay can know them before it begins. A name is joined with a client's request when it is one of that request's
- * aliases, or shares an alias with it, and with no other's. State: the names that are joined, at most {@value #MOST_NAMES}.
+ * aliases, or shares an alias with it, and with no other's. Where no client reported, a gateway that read the answers' ids stands for it: those
+ * are what everything behind it may be called. State: the names that are joined, at most {@value #MOST_NAMES}.
  */
 public final class JoinedNames implements Serializable {
     private static final long serialVersionUID = 1L;
@@ -35,8 +39,16 @@ public final class JoinedNames implements Serializable {
 
     private static final String CLIENT = "client";
 
+    private static final String GATEWAY = "gateway";
+
+    /** Origin of an alias that was read in an answer ({@link IdAliased#aliasOrigin}). */
+    private static final String STREAM_ID = "stream-id";
+
+    /** What servers of OpenAI's protocol put before their own id in an answer. */
+    private static final List<String> ANSWER_PREFIXES = List.of("chatcmpl-", "cmpl-");
+
     /** More than one request could be meant. */
-    private static final Owner SEVERAL = new Owner("", 0);
+    private static final Owner SEVERAL = new Owner("", 0, false);
 
     private final TreeMap<String, Owner> ownerByName;
 
@@ -45,8 +57,9 @@ public final class JoinedNames implements Serializable {
      *
      * @param requestId the client's own id
      * @param coarseEpochMillis when it was sent, which dates what an undated record says of it; {@link Long#MAX_VALUE} when that is not known
+     * @param byGateway whether a gateway stands for the client
      */
-    private record Owner(String requestId, long coarseEpochMillis) implements Serializable {}
+    private record Owner(String requestId, long coarseEpochMillis, boolean byGateway) implements Serializable {}
 
     private JoinedNames(TreeMap<String, Owner> ownerByName) {
         this.ownerByName = ownerByName;
@@ -68,10 +81,29 @@ public final class JoinedNames implements Serializable {
         return owner == null ? name : owner.requestId();
     }
 
-    /** Gives an input to the request that its name means. */
-    public RequestInput join(RequestInput input) {
+    /**
+     * Gives an input to the request that its name means; null for what a second gateway saw, behind the one that stands for the client: of one
+     * stream only one gateway is told.
+     */
+    public @Nullable RequestInput join(RequestInput input) {
         Owner owner = ownerByName.get(input.requestId);
-        return owner == null ? input : input.renamed(owner.requestId(), owner.coarseEpochMillis());
+        if (owner == null) {
+            return input;
+        }
+        return owner.byGateway() && input.event != null && isOfAnObserver(input.event)
+                ? null
+                : input.renamed(owner.requestId(), owner.coarseEpochMillis());
+    }
+
+    private static boolean isOfAnObserver(byte[] bytes) {
+        try {
+            Event event = EventCodec.decode(bytes).event();
+            return event instanceof RequestReceived
+                    || event instanceof ChunkDelivered
+                    || event instanceof RequestCompleted;
+        } catch (WireException e) {
+            throw new IllegalStateException("Cannot read what was read before: " + e.getMessage(), e);
+        }
     }
 
     /** The names that the raw tables of an archive join; none where a running job wrote them, which could not know names to come. */
@@ -82,14 +114,10 @@ public final class JoinedNames implements Serializable {
             return none();
         }
         read(archive, EventKind.REQUEST_RECEIVED, gathered);
-        if (gathered.sentMillisByClient.isEmpty()) {
+        if (gathered.clients.isEmpty() && gathered.receivedMillisByGateway.isEmpty()) {
             return none();
         }
         read(archive, EventKind.REQUEST_QUEUED, gathered);
-        if (gathered.others.isEmpty()) {
-            return none();
-        }
-        gathered.others.removeAll(gathered.sentMillisByClient.keySet());
         read(archive, EventKind.ID_ALIASED, gathered);
         return gathered.joined();
     }
@@ -109,39 +137,50 @@ public final class JoinedNames implements Serializable {
 
     /** What the tables say of names. */
     private static final class Gathered {
-        private final Map<String, Long> sentMillisByClient = new HashMap<>();
-        /** Names of engines and gateways that no client uses. */
+        private final Map<String, Long> clients = new HashMap<>();
+        private final Map<String, Long> receivedMillisByGateway = new HashMap<>();
+        /** Names that gateways and engines use. */
         private final Set<String> others = new HashSet<>();
 
-        private final Map<String, Owner> ownerByAlias = new HashMap<>();
-        private final Map<String, Set<String>> aliasesByOther = new HashMap<>();
+        private final Map<String, Set<String>> aliases = new HashMap<>();
+        private final Set<String> readInAnswers = new HashSet<>();
 
         void take(Event event, @Nullable Long coarseEpochMillis) {
             if (event instanceof RequestReceived received) {
+                long millis = coarseEpochMillis == null ? Long.MAX_VALUE : coarseEpochMillis;
                 if (received.observer().equals(CLIENT)) {
-                    sentMillisByClient.merge(
-                            received.requestId(),
-                            coarseEpochMillis == null ? Long.MAX_VALUE : coarseEpochMillis,
-                            Math::min);
-                } else if (others.size() < MOST_NAMES) {
-                    others.add(received.requestId());
+                    clients.merge(received.requestId(), millis, Math::min);
+                } else {
+                    other(received.requestId());
+                    if (received.observer().equals(GATEWAY)) {
+                        receivedMillisByGateway.merge(received.requestId(), millis, Math::min);
+                    }
                 }
-            } else if (event instanceof RequestQueued queued && others.size() < MOST_NAMES) {
-                others.add(EngineRequestName.of(queued.engineRequestId()).requestId());
+            } else if (event instanceof RequestQueued queued) {
+                other(EngineRequestName.of(queued.engineRequestId()).requestId());
             } else if (event instanceof IdAliased aliased) {
                 alias(aliased);
             }
         }
 
+        private void other(String name) {
+            if (others.size() < MOST_NAMES) {
+                others.add(name);
+            }
+        }
+
         private void alias(IdAliased aliased) {
-            Long sent = sentMillisByClient.get(aliased.requestId());
-            if (sent != null) {
-                Owner owner = new Owner(aliased.requestId(), sent);
-                ownerByAlias.merge(aliased.alias(), owner, Gathered::one);
-            } else if (others.contains(aliased.requestId())) {
-                aliasesByOther
-                        .computeIfAbsent(aliased.requestId(), id -> new HashSet<>())
-                        .add(aliased.alias());
+            String name = aliased.requestId();
+            if (clients.containsKey(name) || others.contains(name)) {
+                Set<String> all = aliases.computeIfAbsent(name, unused -> new HashSet<>());
+                all.add(aliased.alias());
+                if (aliased.aliasOrigin().equals(STREAM_ID)) {
+                    readInAnswers.add(name);
+                    ANSWER_PREFIXES.stream()
+                            .filter(aliased.alias()::startsWith)
+                            .map(prefix -> aliased.alias().substring(prefix.length()))
+                            .forEach(all::add);
+                }
             }
         }
 
@@ -151,20 +190,38 @@ public final class JoinedNames implements Serializable {
 
         JoinedNames joined() {
             TreeMap<String, Owner> joined = new TreeMap<>();
+            others.removeAll(clients.keySet());
+            join(clients, false, joined);
+            Map<String, Long> gateways = new HashMap<>(receivedMillisByGateway);
+            gateways.keySet().retainAll(readInAnswers);
+            gateways.keySet().removeAll(clients.keySet());
+            // What a client's request already has is settled, also where two could be meant.
+            gateways.keySet().removeAll(joined.keySet());
+            others.removeAll(joined.keySet());
+            others.removeAll(gateways.keySet());
+            join(gateways, true, joined);
+            joined.values().removeIf(owner -> owner == SEVERAL);
+            return new JoinedNames(joined);
+        }
+
+        /** Joins the other names with these requests. */
+        private void join(Map<String, Long> sentMillis, boolean byGateway, Map<String, Owner> joined) {
+            Map<String, Owner> ownerByAlias = new HashMap<>();
+            sentMillis.forEach((id, millis) -> aliases.getOrDefault(id, Set.of())
+                    .forEach(alias -> ownerByAlias.merge(alias, new Owner(id, millis, byGateway), Gathered::one)));
             for (String name : others) {
                 Owner owner = ownerByAlias.get(name);
-                for (String alias : aliasesByOther.getOrDefault(name, Set.of())) {
+                for (String alias : aliases.getOrDefault(name, Set.of())) {
                     Owner byAlias = ownerByAlias.get(alias);
-                    Long sent = sentMillisByClient.get(alias);
-                    // The other side may state the client's own id as its alias.
-                    byAlias = byAlias == null && sent != null ? new Owner(alias, sent) : byAlias;
+                    Long sent = sentMillis.get(alias);
+                    // The other side may state the request's own id as its alias.
+                    byAlias = byAlias == null && sent != null ? new Owner(alias, sent, byGateway) : byAlias;
                     owner = byAlias == null ? owner : owner == null ? byAlias : one(owner, byAlias);
                 }
-                if (owner != null && owner != SEVERAL) {
+                if (owner != null) {
                     joined.put(name, owner);
                 }
             }
-            return new JoinedNames(joined);
         }
     }
 }

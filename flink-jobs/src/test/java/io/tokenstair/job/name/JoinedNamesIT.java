@@ -35,30 +35,79 @@ class JoinedNamesIT {
     @BeforeEach
     void aClientAndAnEngineWhoseNamesAreToldToBeOneAtTheEnd() throws Exception {
         log = folder.resolve("log");
-        List<Event> events = List.of(
-                new RequestReceived("client", "chat-1", null, null, null, null, null, 10L, null, null, false),
+        append(
+                log,
+                received("client", "chat-1"),
                 new RequestQueued("engine-0", 0, 1, "task-77", null, 10L, null, null),
                 new RequestCompleted("client", "chat-1", "complete", 200, null, 0L, 0L, null, null),
                 new IdAliased("chat-1", "task-77", "response"));
+    }
+
+    private static RequestReceived received(String observer, String requestId) {
+        return new RequestReceived(observer, requestId, null, null, null, null, null, 10L, null, null, false);
+    }
+
+    private static void append(Path log, Event... events) throws Exception {
         List<byte[]> records = new ArrayList<>();
-        for (int i = 0; i < events.size(); i++) {
+        for (int i = 0; i < events.length; i++) {
             long nanos = 1_000_000L * (i + 1);
             records.add(EventCodec.encode(new LoggedEvent(
-                    new EventHeader("collector-0", 1, i, "host/monotonic", nanos, EPOCH_MILLIS + i), events.get(i))));
+                    new EventHeader("collector-0", 1, i, "host/monotonic", nanos, EPOCH_MILLIS + i), events[i])));
         }
         FolderLogAppender.append(log, records);
     }
 
     @Test
     void namesOfAnImportAreJoined() throws Exception {
+        assertThat(requests(replayed(log)))
+                .extracting(RequestAnalysis::requestId)
+                .containsExactly("chat-1");
+    }
+
+    @Test
+    void aGatewayThatReadTheAnswersIdStandsForAClientThatDidNotReport() throws Exception {
+        Path gateway = folder.resolve("gateway-log");
+        append(
+                gateway,
+                received("gateway", "mine"),
+                new IdAliased("mine", "cmpl-88e42d13", "stream-id"),
+                // What a router behind it calls it, which the router's worker takes over.
+                received("gateway", "88e42d13"),
+                new RequestQueued("engine-0", 0, 1, "88e42d13", null, 10L, null, null),
+                received("gateway", "yours"),
+                new IdAliased("yours", "chatcmpl-x", "stream-id"),
+                // What an engine without ids did, as both its stream and its log tell it.
+                new IdAliased("yours", "work:7", "llamacpp-work"),
+                new RequestQueued("engine-1", 0, 2, "task-9", null, 10L, null, null),
+                new IdAliased("task-9", "work:7", "llamacpp-work"));
+        assertThat(requests(replayed(gateway)))
+                .extracting(RequestAnalysis::requestId)
+                .containsExactlyInAnyOrder("mine", "yours");
+    }
+
+    @Test
+    void whatTwoRequestsOfAGatewayCouldMeanStaysApart() throws Exception {
+        Path gateway = folder.resolve("gateway-log");
+        append(
+                gateway,
+                received("gateway", "mine"),
+                new IdAliased("mine", "cmpl-1", "stream-id"),
+                received("gateway", "yours"),
+                new IdAliased("yours", "cmpl-1", "stream-id"),
+                received("gateway", "1"));
+        assertThat(requests(replayed(gateway)))
+                .extracting(RequestAnalysis::requestId)
+                .containsExactlyInAnyOrder("mine", "yours", "1");
+    }
+
+    private Path replayed(Path events) throws Exception {
         Path archive = folder.resolve("imported");
-        assertThat(JobMain.run("archive", "--from", log.toString(), "--archive", archive.toString()))
+        assertThat(JobMain.run("archive", "--from", events.toString(), "--archive", archive.toString()))
                 .isZero();
         Path out = folder.resolve("out");
         assertThat(JobMain.run("replay", "--archive", archive.toString(), "--out", out.toString()))
                 .isZero();
-
-        assertThat(requests(out)).extracting(RequestAnalysis::requestId).containsExactly("chat-1");
+        return out;
     }
 
     @Test
