@@ -1,107 +1,105 @@
 package io.tokenstair.live;
 
+import io.tokenstair.live.StreamingClient.Dialect;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
-/** A real vLLM on this machine's CPU with the probe in it and KV events on; a tiny model of random weights. */
+/** A real vLLM on this machine's CPU with the probe in it, KV events and OTLP on; a tiny model of random weights. */
 final class LiveVllm implements AutoCloseable {
-    private static final int MINUTES_TO_START = 8;
+    private static final int MEMORY_GIB = 4;
 
-    private final ChildProcess server;
+    private final Path work;
+    private final LiveEngine engine;
     private final StreamingClient client;
-    private final String probe;
-    private final String kvEvents;
-    private final String kvReplay;
+    private final int port = Machine.freePort();
+    private final String probe = address(Machine.freePort());
+    private final int kvPort = Machine.freePort();
+    private final int replayPort = Machine.freePort();
+    private final int otlpPort = Machine.freePort();
 
-    private LiveVllm(ChildProcess server, StreamingClient client, String probe, String kvEvents, String kvReplay) {
-        this.server = server;
-        this.client = client;
-        this.probe = probe;
-        this.kvEvents = kvEvents;
-        this.kvReplay = kvReplay;
-    }
-
-    /** What a test skips itself for: this machine cannot run the engine, and why. */
-    static final class CannotRunException extends Exception {
-        private static final long serialVersionUID = 1L;
-
-        CannotRunException(String why) {
-            super(why);
-        }
-    }
-
-    private static Path here() {
-        return Path.of(System.getProperty("project.root", "..")).resolve("live-engines").toAbsolutePath().normalize();
-    }
-
-    /** The environment that was given, or one made now. */
-    static Path environment() throws IOException, InterruptedException, CannotRunException {
-        String given = System.getProperty("vllm.venv", "");
-        Path venv = given.isBlank() ? here().resolve("target/vllm-venv") : Path.of(given);
-        Path log = Files.createDirectories(here().resolve("target")).resolve("vllm-environment.log");
-        try (ChildProcess made = ChildProcess.start(
-                log, Map.of(), List.of(here().resolve("vllm-environment.sh").toString(), venv.toString()))) {
-            if (!made.process().waitFor(25, TimeUnit.MINUTES)) {
-                throw new CannotRunException("making the Python environment took more than 25 minutes: " + made.output());
-            }
-            if (made.process().exitValue() != 0) {
-                throw new CannotRunException(made.output().strip());
-            }
-        }
-        return venv;
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
+    /**
+     * One that is not started yet.
+     *
+     * @param work where its model and log go
+     */
+    LiveVllm(Path work) throws IOException {
+        this.work = work;
+        engine = new LiveEngine(work);
+        client = new StreamingClient(URI.create("http://127.0.0.1:" + port), Dialect.VLLM);
     }
 
     private static String address(int port) {
         return "tcp://127.0.0.1:" + port;
     }
 
+    /** Installs the probe of this checkout into a folder of its own, so that an environment can be shared. */
+    private static Path installedProbe(Path python, Path work)
+            throws IOException, InterruptedException, CannotRunException {
+        Path sources = Machine.module().resolve("../collectors/vllm/probe").normalize();
+        Path copy = work.resolve("probe-sources");
+        // pip leaves files beside what it builds.
+        Files.walkFileTree(sources, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes unused) throws IOException {
+                Files.createDirectories(copy.resolve(sources.relativize(folder)));
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes unused) throws IOException {
+                Files.copy(file, copy.resolve(sources.relativize(file)));
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        Path installed = work.resolve("probe");
+        List<String> command = List.of(
+                python.toString(),
+                "-m",
+                "pip",
+                "install",
+                "-q",
+                "--disable-pip-version-check",
+                "--no-deps",
+                "--no-index",
+                "--no-build-isolation",
+                "--target",
+                installed.toString(),
+                copy.toString());
+        try (ChildProcess pip = ChildProcess.start(work.resolve("probe.log"), Map.of(), command)) {
+            if (pip.await(600) != 0) {
+                throw new IOException("The probe cannot be installed: " + pip.output());
+            }
+        }
+        return installed;
+    }
+
     /**
      * Starts it with so few KV blocks that eight requests do not fit, and waits until it answers.
      *
-     * @param work where its model and log go
-     * @param pendingMessages messages that the probe holds for a collector that does not take them; absent for its default
+     * @param pendingMessages messages that the probe holds for a collector that does not take them
      */
-    static LiveVllm start(Path venv, Path work, @Nullable Integer pendingMessages)
-            throws IOException, InterruptedException, CannotRunException {
-        Path python = venv.resolve("bin/python");
+    void start(int pendingMessages) throws Exception {
+        Machine.requireMemory(MEMORY_GIB);
+        Path python = Machine.python("vllm", work);
         Path model = work.resolve("model");
-        try (ChildProcess made = ChildProcess.start(
-                work.resolve("model.log"),
-                Map.of(),
-                List.of(python.toString(), here().resolve("make_model.py").toString(), model.toString()))) {
-            if (made.await(180) != 0) {
-                throw new CannotRunException("the tiny model cannot be made: " + made.output());
-            }
-        }
-        int port = freePort();
-        int probePort = freePort();
-        int kvPort = freePort();
-        int replayPort = freePort();
-        Map<String, String> environment = new HashMap<>(Map.of(
+        Machine.script(work, python, "make_model.py", model);
+        Map<String, String> environment = Map.of(
+                "PYTHONPATH", installedProbe(python, work).toString(),
                 "HF_HUB_OFFLINE", "1",
                 "VLLM_NO_USAGE_STATS", "1",
                 "DO_NOT_TRACK", "1",
-                "TOKENSTAIR_PROBE", address(probePort)));
-        if (pendingMessages != null) {
-            environment.put("TOKENSTAIR_PROBE_PENDING", pendingMessages.toString());
-        }
+                "OTEL_EXPORTER_OTLP_TRACES_INSECURE", "true",
+                "OTEL_BSP_SCHEDULE_DELAY", "500",
+                "TOKENSTAIR_PROBE", probe,
+                "TOKENSTAIR_PROBE_PENDING", String.valueOf(pendingMessages));
         List<String> command = new ArrayList<>(List.of(python.toString(), "-m", "vllm.entrypoints.openai.api_server"));
         command.addAll(List.of("--model", model.toString(), "--load-format", "dummy", "--served-model-name", "tiny"));
         command.addAll(List.of("--host", "127.0.0.1", "--port", String.valueOf(port), "--dtype", "bfloat16"));
@@ -109,54 +107,35 @@ final class LiveVllm implements AutoCloseable {
         command.addAll(List.of("--kv-cache-memory-bytes", "1000000000", "--num-gpu-blocks-override", "76"));
         command.addAll(List.of("--max-num-batched-tokens", "512", "--enable-prefix-caching"));
         command.addAll(List.of("--scheduler-cls", "tokenstair_probe.scheduler.ProbeScheduler"));
+        command.addAll(List.of("--otlp-traces-endpoint", "http://127.0.0.1:" + otlpPort));
         command.addAll(List.of(
                 "--kv-events-config",
                 "{\"enable_kv_cache_events\":true,\"publisher\":\"zmq\",\"endpoint\":\"tcp://*:" + kvPort
                         + "\",\"replay_endpoint\":\"tcp://*:" + replayPort + "\",\"topic\":\"kv\"}"));
-        ChildProcess server = ChildProcess.start(work.resolve("server.log"), environment, command);
-        LiveVllm vllm = new LiveVllm(
-                server,
-                new StreamingClient(URI.create("http://127.0.0.1:" + port)),
-                address(probePort),
-                address(kvPort),
-                address(replayPort));
-        long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(MINUTES_TO_START);
-        while (!vllm.client.isHealthy()) {
-            if (server.process().waitFor(1, TimeUnit.SECONDS) || System.nanoTime() > end) {
-                String output = server.output();
-                vllm.close();
-                throw new CannotRunException("the server did not come up: " + output);
-            }
-        }
-        return vllm;
+        engine.start("vllm", environment, command);
+        engine.awaitAnswer(client, "/health", "");
     }
 
+    /** Asks the engine itself. */
     StreamingClient client() {
         return client;
     }
 
-    /** Starts a collector of all it says, into this log. */
-    ChildProcess collect(Path log, Path output) throws IOException {
-        return ChildProcess.java(
-                output,
-                "io.tokenstair.collector.CollectMain",
-                "vllm",
-                "--to",
-                log.toString(),
-                "--probe",
-                probe,
-                "--kv-events",
-                kvEvents,
-                "--kv-replay",
-                kvReplay,
-                "--metrics",
-                Objects.requireNonNull(client.server()).resolve("/metrics").toString(),
-                "--metrics-every",
-                "2s");
+    /** Starts collectors of all it says, into this log, with a gateway before it. They may be there first. */
+    LiveEngine.Collecting collect(CollectedLog log) throws Exception {
+        return LiveEngine.collect(
+                log,
+                client,
+                "  - type: vllm\n    probe: " + probe + "\n    kv-events: " + address(kvPort) + "\n    kv-replay: "
+                        + address(replayPort) + "\n    metrics: "
+                        + client.server().resolve("/metrics")
+                        + "\n    metrics-every: 2s\n  - type: otlp\n    grpc: 127.0.0.1:" + otlpPort
+                        + "\n    http: 127.0.0.1:"
+                        + Machine.freePort() + "\n");
     }
 
     @Override
     public void close() throws InterruptedException {
-        server.close();
+        engine.close();
     }
 }

@@ -1,83 +1,78 @@
 package io.tokenstair.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tokenstair.archive.ResultTables;
 import io.tokenstair.event.CollectorGap;
-import io.tokenstair.event.Event;
 import io.tokenstair.event.KvBlocksEvicted;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.MetricSampled;
-import io.tokenstair.event.Rejected;
 import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestPreempted;
 import io.tokenstair.event.RequestQueued;
+import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.StepCompleted;
-import io.tokenstair.event.wire.EventCodec;
-import io.tokenstair.log.FolderLogReader;
+import io.tokenstair.live.StreamingClient.Streamed;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
 
 /**
- * A real vLLM from its scheduler to the explanation: its probe, its KV events and its metrics go to a log, the job reads it, and every
- * token that a client received is found once, under its request. Where the machine cannot run the engine the test says why and is
+ * A real vLLM from its scheduler to the explanation: the gateway before it, its probe, KV events, spans and metrics go to a log, the job
+ * reads it, and every token that a client received is found once, under its request. Where the machine cannot run the engine the test says why and is
  * skipped.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Timeout(value = 20, unit = TimeUnit.MINUTES)
 class LiveVllmIT {
     private static final int PENDING_MESSAGES = 4;
+    private static final int MINUTES = 5;
 
     private Path work;
 
+    private Analysis analysis;
+
     private LiveVllm vllm;
 
+    /** Collects from the engine's first moment on. */
+    private LiveEngine.Collecting first;
+
     @BeforeAll
-    void start(@TempDir Path folder) throws Exception {
-        work = folder;
-        try {
-            vllm = LiveVllm.start(LiveVllm.environment(), work, PENDING_MESSAGES);
-        } catch (LiveVllm.CannotRunException why) {
-            System.out.println("live-engines: vLLM cannot run here: " + why.getMessage());
-            abort("vLLM cannot run here: " + why.getMessage());
-        }
+    void start() throws Exception {
+        work = Machine.work("vllm");
+        analysis = new Analysis(work);
+        vllm = Machine.orSkip("vLLM", () -> {
+            LiveVllm started = new LiveVllm(work);
+            first = started.collect(new CollectedLog(work.resolve("log")));
+            started.start(PENDING_MESSAGES);
+            return started;
+        });
     }
 
     @AfterAll
     void stop() throws Exception {
+        if (first != null) {
+            first.close();
+        }
         if (vllm != null) {
             vllm.close();
         }
-    }
-
-    private static List<LoggedEvent> events(Path log) throws Exception {
-        List<LoggedEvent> events = new ArrayList<>();
-        for (Path partition : FolderLogReader.partitions(log)) {
-            try (FolderLogReader reader = new FolderLogReader(partition, 0)) {
-                for (byte[] bytes = reader.next(); bytes != null; bytes = reader.next()) {
-                    events.add(EventCodec.decode(bytes));
-                }
-            }
-        }
-        return events;
-    }
-
-    private static <T extends Event> List<T> only(List<LoggedEvent> events, Class<T> type) {
-        return events.stream().map(LoggedEvent::event).filter(type::isInstance).map(type::cast).toList();
     }
 
     /** Output tokens by the engine's request id; fails where a token is there twice or has no request. */
@@ -98,8 +93,11 @@ class LiveVllmIT {
                 continue;
             }
             for (int i = 0; i < step.rows().count(); i++) {
-                String id = ids.get(logged.header().collectorId()).get(step.rows().requestHandle(i));
-                assertThat(id).as("a row without its request in step %s", step.stepId()).isNotNull();
+                String id =
+                        ids.get(logged.header().collectorId()).get(step.rows().requestHandle(i));
+                assertThat(id)
+                        .as("a row without its request in step %s", step.stepId())
+                        .isNotNull();
                 for (int t = 0; t < step.rows().tokenCount(i); t++) {
                     assertThat(tokens.computeIfAbsent(id, unused -> new HashSet<>())
                                     .add(step.rows().firstTokenIndex(i) + t))
@@ -116,151 +114,135 @@ class LiveVllmIT {
         return engineRequestId.replaceFirst("^cmpl-", "").replaceFirst("-\\d+-[0-9a-f]{8}$", "");
     }
 
-    /** Sends small requests until the collector has seen one: from then on it hears all, what came before may be lost. */
-    private void attach(Path log) throws Exception {
-        for (int i = 0; i < 60 && finished(log) == 0; i++) {
-            vllm.client().stream("warm" + i, 1, 32, 4);
-            new ProcessBuilder("sleep", "0.5").start().waitFor();
-        }
-        assertThat(finished(log)).isPositive();
-        new ProcessBuilder("sleep", "2").start().waitFor();
+    @Test
+    @Order(1)
+    void everyTokenIsExplainedUnderItsRequest() throws Exception {
+        CollectedLog log = first.log();
+        StreamingClient client = first.client();
+        Map<String, Streamed> streamed = new TreeMap<>(client.stream("press", 8, 200, 250));
+        streamed.putAll(client.stream("big", 3, 900, 40));
+        streamed.putAll(client.stream("again", 3, 900, 40));
+        Map<String, Integer> received = StreamingClient.counts(streamed);
+        assertThat(received.values()).containsOnly(250, 40);
+        Machine.waitFor(
+                MINUTES,
+                () -> bySteps(log).equals(received)
+                        && log.endedAtTheGateway() == received.size()
+                        && log.only(RequestFinished.class).size() == received.size()
+                        && log.only(SpanRecorded.class).size() >= received.size()
+                        && !log.only(KvBlocksEvicted.class).isEmpty());
+        first.close();
+
+        List<LoggedEvent> events = log.events();
+        assertThat(log.rejected()).isEmpty();
+        assertThat(CollectedLog.only(events, CollectorGap.class)).isEmpty();
+        assertThat(bySteps(log)).isEqualTo(received);
+        assertThat(log.endedAtTheGateway()).isEqualTo(received.size());
+        assertThat(CollectedLog.only(events, SpanRecorded.class)).hasSizeGreaterThanOrEqualTo(received.size());
+        assertThat(CollectedLog.only(events, RequestPreempted.class)).isNotEmpty();
+        assertThat(CollectedLog.only(events, KvBlocksEvicted.class))
+                .isNotEmpty()
+                .allSatisfy(eviction -> {
+                    assertThat(eviction.reason()).isIn("admission", "capacity", "context-jump");
+                    assertThat(eviction.wantedByEngineRequestId()).startsWith("cmpl-");
+                });
+        Analysis.noTextIn(log, streamed);
+
+        Path live = analysis.run(log, "live");
+        analysis.everyTokenOnceAtItsRequest(live, streamed);
+        assertThat(Analysis.rows(live, ResultTables.REQUEST_ANALYSIS)).allSatisfy(request -> {
+            assertThat(request.engines()).as(request.requestId()).isNotEmpty();
+            assertThat(request.missingLayers()).as(request.requestId()).doesNotContain("steps", "gateway");
+        });
+        assertThat(analysis.findings(live)).contains("PREEMPT");
+        analysis.sameWords(live, analysis.replay(live, "live-again"));
     }
 
-    private static int finished(Path log) throws Exception {
-        return Files.isDirectory(log) ? only(events(log), RequestFinished.class).size() : 0;
+    /** Output tokens that the steps have, by the client's request id. */
+    private static Map<String, Integer> bySteps(CollectedLog log) throws IOException {
+        Map<String, Integer> seen = new TreeMap<>();
+        tokens(log.events()).forEach((id, indices) -> {
+            assertThat(indices).contains(0, indices.size() - 1);
+            assertThat(seen.put(clientId(id), indices.size()))
+                    .as("two requests of one name")
+                    .isNull();
+        });
+        return seen;
     }
 
-    private void waitFor(Path log, int finished) throws Exception {
-        // The last steps are sent when nothing is open any more, and written within the outlet's pause.
-        for (int i = 0; i < 100; i++) {
-            if (Files.isDirectory(log) && only(events(log), RequestFinished.class).size() >= finished) {
+    /** Sends small requests until the collector has seen the end of one: from then on it hears all. */
+    private void attach(CollectedLog log, String name) throws Exception {
+        AtomicInteger sent = new AtomicInteger();
+        assertThat(Machine.waitFor(MINUTES, () -> {
+                    vllm.client().stream(name + sent.incrementAndGet(), 1, 32, 4);
+                    return !log.only(RequestFinished.class).isEmpty();
+                }))
+                .as("the collector hears of a request")
+                .isTrue();
+    }
+
+    /**
+     * Sends a request and waits until its four tokens are in the log: all that the probe told before is there too, or counted. Sends another
+     * where it was lost itself.
+     */
+    private void flush(CollectedLog log, String name) throws Exception {
+        for (int i = 0; i < MINUTES; i++) {
+            String id = name + i;
+            vllm.client().stream(id, 1, 32, 4);
+            if (Machine.waitFor(
+                    1,
+                    () -> tokens(log.events()).entrySet().stream()
+                            .anyMatch(request -> request.getKey().startsWith("cmpl-" + id + "-0-")
+                                    && request.getValue().equals(Set.of(0, 1, 2, 3))))) {
                 return;
             }
-            new ProcessBuilder("sleep", "0.3").start().waitFor();
         }
-    }
-
-    @Test
-    void everyTokenIsExplainedUnderItsRequest() throws Exception {
-        Path log = work.resolve("log");
-        Map<String, Integer> received = new TreeMap<>();
-        try (ChildProcess collector = vllm.collect(log, work.resolve("collector.log"))) {
-            attach(log);
-            int before = finished(log);
-            received.putAll(vllm.client().stream("press", 8, 200, 250));
-            received.putAll(vllm.client().stream("big", 3, 900, 40));
-            received.putAll(vllm.client().stream("again", 3, 900, 40));
-            waitFor(log, received.size() + before);
-            new ProcessBuilder("sleep", "3").start().waitFor();
-        }
-        List<LoggedEvent> events = events(log);
-
-        assertThat(only(events, Rejected.class)).isEmpty();
-        Map<String, Integer> seen = new TreeMap<>();
-        tokens(events).forEach((id, indices) -> {
-            if (!id.startsWith("cmpl-warm")) {
-                assertThat(indices).contains(0, indices.size() - 1);
-            }
-            assertThat(seen.put(clientId(id), indices.size())).as("two requests of one name").isNull();
-        });
-        seen.keySet().removeIf(id -> id.startsWith("warm"));
-        assertThat(seen).isEqualTo(received);
-        assertThat(only(events, RequestPreempted.class)).isNotEmpty();
-        List<KvBlocksEvicted> evicted = only(events, KvBlocksEvicted.class);
-        assertThat(evicted).isNotEmpty().allSatisfy(eviction -> {
-            assertThat(eviction.reason()).isIn("admission", "capacity", "context-jump");
-            assertThat(eviction.wantedByEngineRequestId()).startsWith("cmpl-");
-        });
-
-        Map<String, JsonNode> live = explained(log, "live");
-        assertThat(live.keySet()).containsAll(received.keySet());
-        received.forEach((id, count) -> {
-            JsonNode request = live.get(id);
-            assertThat(request.get("tokenCount").asInt()).as(id).isEqualTo(count);
-            assertThat(request.get("state").asText()).as(id).isEqualTo("complete");
-            assertThat(request.get("tokens").size()).as(id).isEqualTo(count);
-        });
-        assertThat(replayed("live")).isEqualTo(live);
-    }
-
-    /** Runs the job over a log, and gives what it says of each request. */
-    private Map<String, JsonNode> explained(Path log, String name) throws Exception {
-        Path archive = work.resolve(name);
-        run("job-" + name, "io.tokenstair.job.JobMain", "run", "--once", "--from", log.toString(), "--archive", archive.toString());
-        return explanations(archive, name);
-    }
-
-    private Map<String, JsonNode> replayed(String name) throws Exception {
-        Path again = work.resolve(name + "-again");
-        run("replay-" + name, "io.tokenstair.job.JobMain", "replay", "--archive", work.resolve(name).toString(), "--out", again.toString());
-        return explanations(again, name + "-again");
-    }
-
-    private Map<String, JsonNode> explanations(Path archive, String name) throws Exception {
-        String text = run("explain-" + name, "io.tokenstair.look.LookMain", "explain", "--archive", archive.toString(), "--format", "json");
-        Map<String, JsonNode> requests = new TreeMap<>();
-        for (String line : text.lines().filter(line -> line.startsWith("{")).toList()) {
-            JsonNode request = new ObjectMapper().readTree(line);
-            requests.put(request.get("requestId").asText(), request);
-        }
-        return requests;
-    }
-
-    private String run(String name, String main, String... arguments) throws IOException, InterruptedException {
-        Path output = work.resolve(name + ".out");
-        try (ChildProcess child = ChildProcess.java(output, main, arguments)) {
-            assertThat(child.await(600)).as(child.output()).isZero();
-        }
-        return Files.readString(output);
+        throw new AssertionError("No request named " + name + " reached the log whole");
     }
 
     /** A collector that is frozen or not there does not stop the engine, and what it misses is counted to the record. */
     @Test
+    @Order(2)
     void whatACollectorMissesIsCountedExactly() throws Exception {
-        Path log = work.resolve("missed");
-        try (ChildProcess collector = vllm.collect(log, work.resolve("frozen.log"))) {
-            attach(log);
-            collector.signal("STOP");
+        first.close();
+        CollectedLog log = new CollectedLog(work.resolve("missed"));
+        try (LiveEngine.Collecting collecting = vllm.collect(log)) {
+            attach(log, "warm");
+            collecting.process().signal("STOP");
             for (int i = 0; i < 4; i++) {
-                assertThat(vllm.client().stream("frozen" + i, 4, 64, 100).values()).allMatch(count -> count == 100);
+                assertThat(StreamingClient.counts(vllm.client().stream("frozen" + i, 4, 64, 100))
+                                .values())
+                        .allMatch(count -> count == 100);
             }
-            collector.signal("CONT");
-            vllm.client().stream("thawed", 1, 32, 4);
-            new ProcessBuilder("sleep", "3").start().waitFor();
+            collecting.process().signal("CONT");
+            flush(log, "thawed");
         }
-        long lostBefore = lostByTheProbe(events(log));
-        assertThat(missing(events(log))).as("lost while frozen").isLessThanOrEqualTo(lostBefore);
+        long lostBefore = lostByTheProbe(log.events());
+        assertThat(missing(log.events())).as("lost while frozen").isLessThanOrEqualTo(lostBefore);
         // Nobody is there: 4 messages wait, the rest is lost.
         for (int i = 0; i < 6; i++) {
-            assertThat(vllm.client().stream("alone" + i, 4, 64, 100).values()).allMatch(count -> count == 100);
+            assertThat(StreamingClient.counts(vllm.client().stream("alone" + i, 4, 64, 100))
+                            .values())
+                    .allMatch(count -> count == 100);
         }
-        Path later = work.resolve("later");
-        try (ChildProcess collector = vllm.collect(later, work.resolve("later.log"))) {
-            // The probe finds the collector again within its reconnection pause.
-            for (int i = 0; i < 10 && !Files.isDirectory(later); i++) {
-                new ProcessBuilder("sleep", "0.5").start().waitFor();
-            }
-            vllm.client().stream("after", 2, 32, 20);
-            new ProcessBuilder("sleep", "3").start().waitFor();
-            vllm.client().stream("end", 1, 32, 4);
-            new ProcessBuilder("sleep", "3").start().waitFor();
+        CollectedLog later = new CollectedLog(work.resolve("later"));
+        try (LiveEngine.Collecting collecting = vllm.collect(later)) {
+            attach(later, "after");
+            flush(later, "end");
+            Machine.waitFor(1, () -> missing(later.events()) == lostByTheProbe(later.events()) - lostBefore);
         }
-        List<LoggedEvent> events = events(later);
+        List<LoggedEvent> events = later.events();
         long lost = lostByTheProbe(events);
-        System.out.println("live-engines: records lost while frozen " + lostBefore + ", while alone " + (lost - lostBefore)
-                + ", missing at the collector " + missing(events));
+        System.out.println("live-engines: vLLM: records lost while frozen " + lostBefore + ", while alone "
+                + (lost - lostBefore) + ", missing at the collector " + missing(events));
 
         assertThat(lost).isGreaterThan(lostBefore);
         assertThat(missing(events)).isEqualTo(lost - lostBefore);
-        assertThat(tokens(events)).anySatisfy((id, indices) -> {
-            assertThat(id).startsWith("cmpl-end-0");
-            assertThat(indices).hasSize(4);
-        });
     }
 
     /** Records of the scheduler's source that the probe says it could not send, so far. */
     private static long lostByTheProbe(List<LoggedEvent> events) {
-        return (long) only(events, MetricSampled.class).stream()
+        return (long) CollectedLog.only(events, MetricSampled.class).stream()
                 .filter(metric -> metric.name().equals("tokenstair_probe_lost_records_total"))
                 .filter(metric -> metric.source().startsWith("steps-"))
                 .mapToDouble(MetricSampled::sampledValue)
@@ -270,7 +252,7 @@ class LiveVllmIT {
 
     /** Records of that source that the collector saw to be missing. */
     private static long missing(List<LoggedEvent> events) {
-        return only(events, CollectorGap.class).stream()
+        return CollectedLog.only(events, CollectorGap.class).stream()
                 .filter(gap -> gap.source().startsWith("steps-"))
                 .mapToLong(gap -> gap.lastMissingSequence() - gap.firstMissingSequence() + 1)
                 .sum();
