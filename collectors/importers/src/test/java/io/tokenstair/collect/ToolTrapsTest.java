@@ -8,6 +8,7 @@ import io.tokenstair.collect.dynamo.DynamoTraceImport;
 import io.tokenstair.collect.dynamo.ForwardPassImport;
 import io.tokenstair.collect.guidellm.GuideLlmImport;
 import io.tokenstair.collect.importer.ImportException;
+import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.kv.KvEventsImport;
 import io.tokenstair.collect.llamacpp.LlamaCppLogImport;
@@ -489,6 +490,44 @@ class ToolTrapsTest {
                         - java.util.Objects.requireNonNull(sent.header().clockNanos()))
                 .isEqualTo(52_000_000L);
         assertThat(of(imported, RequestCompleted.class).get(0).outputTokens()).isEqualTo(2);
+    }
+
+    @Test
+    void withoutTheGapsTheFirstTokenAndTheMeanAreStatedAndNoTokenIsMadeUp() throws Exception {
+        Imported imported = record(
+                "",
+                "\"time_to_first_token\":{\"value\":50,\"unit\":\"ms\"},\"request_latency\":{\"value\":130,\"unit\":\"ms\"},"
+                        + "\"usage_completion_tokens\":{\"value\":9}",
+                "");
+        assertThat(chunks(imported)).isEmpty();
+        RequestCompleted completed = of(imported, RequestCompleted.class).get(0);
+        assertThat(completed.outputTokens()).isEqualTo(9);
+        assertThat(completed.meanGapNanos()).isEqualTo(10_000_000L);
+        assertThat(completed.firstTokenNanos()).isNotNull();
+    }
+
+    @Test
+    void wallReadingsInAnotherUnitAreRefusedAndAFileNamedTwiceIsReadOnce() throws Exception {
+        Path file = folder.resolve("s.jsonl");
+        Files.writeString(
+                file,
+                "{\"req\":\"r\",\"mono_ns\":1000001,\"epoch_ns\":1795965936000000,\"kind\":\"sent\"}\n");
+        Imported imported = Imported.file(
+                        listener -> new SseCaptureImport(LIMITS, listener), file, folder.resolve("log"))
+                .imported();
+        assertThat(imported.summary().read()).isEqualTo(1);
+        assertThat(reason(imported)).contains("epoch_ns", "another unit");
+        ImportListener silent = new ImportListener() {
+            @Override
+            public void progress(String layer, long read) {}
+
+            @Override
+            public void missing(String layer, String files, Path missingIn) {}
+        };
+        assertThat(new SseCaptureImport(LIMITS, silent)
+                        .run(List.of(file, file), folder.resolve("again"))
+                        .read())
+                .isEqualTo(1);
     }
 
     @Test

@@ -271,7 +271,10 @@ public final class AiperfImport extends FileImport {
                             "warmup".equals(metadata.optionalText("benchmark_phase"))));
             aliases(id, metadata, sent);
             Long last = null;
-            if (ttft != null && !left && error == null) {
+            boolean answered = ttft != null && !left && error == null;
+            // Without the gaps the file has the first token and the end: no row of a token is made up.
+            boolean stated = answered && gaps == null && output != null && output > 1;
+            if (ttft != null && answered && !stated) {
                 last = chunks(id, start + ttft, gaps, output);
             }
             long end = ended != null ? ended : last != null ? last : sent;
@@ -289,8 +292,10 @@ public final class AiperfImport extends FileImport {
                             left && ended != null ? ended : null,
                             prompt == null ? null : Long.valueOf(prompt),
                             cached == null || (prompt != null && cached > prompt) ? null : Long.valueOf(cached),
-                            null,
-                            null));
+                            stated && ttft != null ? Long.valueOf(start + ttft) : null,
+                            stated && ttft != null && output != null && latency != null && latency > ttft
+                                    ? Long.valueOf((latency - ttft) / (output - 1))
+                                    : null));
             cancelled += left ? 1 : 0;
             sample(id, "aiperf:http_req_connecting_seconds", connect, end);
             sample(id, "aiperf:time_to_first_token_seconds", ttft, end);

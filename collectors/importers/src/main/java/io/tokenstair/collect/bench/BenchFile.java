@@ -193,6 +193,9 @@ final class BenchFile {
         long startNanos = started && starts != null ? nanos(starts.at(index), "start_times", Long.MAX_VALUE / 4) : 0;
         List<Chunk> chunks = List.of();
         boolean placed = true;
+        Long firstTokenNanos = null;
+        Long meanGapNanos = null;
+        Long endNanos = null;
         if (!hasFailed) {
             if (Double.isNaN(ttft) || Double.isInfinite(ttft) || ttft < 0) {
                 throw new RejectedRecordException("ttfts: not a time, " + ttft);
@@ -208,6 +211,14 @@ final class BenchFile {
                 long[] arrivals = arrivals(startNanos, ttft, gaps);
                 placed = plan != null;
                 chunks = plan == null ? List.of() : chunks(plan, arrivals);
+                if (plan == null) {
+                    // When the first token came and when the last chunk did is known all the same.
+                    long first = arrivals[run.roleCounted ? Math.min(1, arrivals.length - 1) : 0];
+                    endNanos = arrivals[arrivals.length - 1];
+                    firstTokenNanos = first;
+                    meanGapNanos =
+                            output > 1 && endNanos > first ? Long.valueOf((endNanos - first) / (output - 1)) : null;
+                }
             }
         }
         requests++;
@@ -237,7 +248,8 @@ final class BenchFile {
                         null,
                         null,
                         false));
-        Long lastNanos = deliver(clockId, requestId, chunks, started ? null : Long.valueOf(order));
+        Long delivered = deliver(clockId, requestId, chunks, started ? null : Long.valueOf(order));
+        Long lastNanos = delivered == null ? endNanos : delivered;
         Event completed = new RequestCompleted(
                 OBSERVER,
                 requestId,
@@ -247,7 +259,11 @@ final class BenchFile {
                 hasFailed ? null : Long.valueOf(gaps.length + 1L),
                 hasFailed || output == null ? null : Long.valueOf(output),
                 null,
-                null);
+                null,
+                null,
+                null,
+                firstTokenNanos,
+                meanGapNanos);
         events.add(clockId, !started ? order : lastNanos == null ? startNanos : lastNanos, lastNanos, null, completed);
     }
 
@@ -346,7 +362,7 @@ final class BenchFile {
         if (notPlaced > 0) {
             notes.add(notPlaced + " of " + requests
                     + " requests have other numbers of chunks than of tokens: which chunk held how many is not in the file,"
-                    + " so they have no token times");
+                    + " so they have a first token and a mean time of the others, and no time of one");
         }
         if (withoutStarts) {
             notes.add(

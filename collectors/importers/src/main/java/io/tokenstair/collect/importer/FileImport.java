@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An import of files of one format, one layer: what such imports have in common. */
@@ -77,12 +79,21 @@ public abstract class FileImport implements Importer {
                 throw new ImportException(file + ": a folder; name the files of the format " + format + " in it");
             }
         }
+        Set<Path> seen = new HashSet<>();
+        List<Path> once = new ArrayList<>();
+        for (Path file : files) {
+            if (seen.add(file.toRealPath())) {
+                once.add(file);
+            } else {
+                note(file + ": named twice, read once");
+            }
+        }
         Importer.refuseUsedLog(log);
         List<LayerCount> counts = new ArrayList<>();
         try (EventSpools spools = new EventSpools(log)) {
             CollectorSpool rejects = spools.collector(format + "-import", 1, "none");
             LayerCount count = new LayerCount(format, 0, 0, 0, false);
-            for (int i = 0; i < files.size(); i++) {
+            for (int i = 0; i < once.size(); i++) {
                 RecordReader reader = new RecordReader(
                         format,
                         path -> String.valueOf(path.getFileName()),
@@ -90,8 +101,8 @@ public abstract class FileImport implements Importer {
                         limits,
                         rejects,
                         read -> listener.progress(format, read));
-                read(files.get(i), i, reader, spools);
-                if (i == files.size() - 1) {
+                read(once.get(i), i, reader, spools);
+                if (i == once.size() - 1) {
                     ended(reader);
                 }
                 count = count.plus(reader.result(false));

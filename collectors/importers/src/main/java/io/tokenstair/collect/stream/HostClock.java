@@ -27,6 +27,10 @@ public final class HostClock {
     private static final long BOUND_NANOS = 20_000L;
     private static final long DAY_NANOS = 86_400_000_000_000L;
     private static final long FARTHEST_NANOS = 400 * DAY_NANOS;
+    /** Begin of 2001-09-09 and of 2100. */
+    private static final long FIRST_WALL_NANOS = 1_000_000_000L * 1_000_000_000L;
+
+    private static final long LAST_WALL_NANOS = 4_102_444_800L * 1_000_000_000L;
 
     private final CollectorSpool events;
     private final @Nullable String engineId;
@@ -77,6 +81,9 @@ public final class HostClock {
                 && offset != null
                 && Math.abs(epochNanos - nanos - offset) > DAY_NANOS) {
             throw line.refuse("epoch_ns", "more than a day from where mono_ns places it: mixed clocks");
+        }
+        if (epochNanos != null && (epochNanos < FIRST_WALL_NANOS || epochNanos > LAST_WALL_NANOS)) {
+            throw line.refuse("epoch_ns", "no wall reading of the years 2001 to 2100: another unit, or another clock");
         }
     }
 

@@ -113,7 +113,12 @@ class BenchImportTest {
         assertThat(imported.all(RequestCompleted.class))
                 .extracting(RequestCompleted::chunkCount)
                 .containsExactly(3L, 2L);
-        assertThat(imported.all(RequestCompleted.class).get(0).outputTokens()).isEqualTo(9);
+        RequestCompleted first = imported.all(RequestCompleted.class).get(0);
+        assertThat(first.outputTokens()).isEqualTo(9);
+        // What the file does say: when the first chunk came, and 6 ms over the eight tokens after it.
+        assertThat(first.firstTokenNanos()).isEqualTo(1_020_000_000L);
+        assertThat(first.meanGapNanos()).isEqualTo(750_000L);
+        assertThat(imported.all(RequestCompleted.class).get(1).meanGapNanos()).isNull();
         assertThat(notes)
                 .anyMatch(note -> note.contains("2 of 2 requests have other numbers of chunks than of tokens"));
     }
