@@ -184,6 +184,11 @@ public final class AnalyseRequests
         for (RequestInput input : buffer.inputs) {
             next = Math.min(next, input.coarseEpochMillis);
         }
+        if (buffer.inputs.isEmpty() && request.open.isEmpty()) {
+            // It may rest for a day: lists that have been long keep their room.
+            buffer.inputs = new ArrayList<>(0);
+            request.open = new ArrayList<>(0);
+        }
         // Whatever is open or waits has a timer: none is needed for the end, which lets all of them fire.
         arm(buffer, next, context);
         bufferState.update(buffer);

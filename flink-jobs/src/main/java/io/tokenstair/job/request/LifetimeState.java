@@ -28,8 +28,8 @@ public class LifetimeState {
     /** Another use of the id had the same name at an engine at once: whose tokens are whose cannot be told. */
     public boolean enginesOverlap;
 
-    public List<String> uniques = new ArrayList<>();
-    public List<SequenceLife> sequences = new ArrayList<>();
+    public List<String> uniques = new ArrayList<>(1);
+    public List<SequenceLife> sequences = new ArrayList<>(1);
 
     /** For Flink's serializer. */
     public LifetimeState() {}

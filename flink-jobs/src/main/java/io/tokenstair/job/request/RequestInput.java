@@ -36,15 +36,20 @@ public class RequestInput {
     /** Tokens as the engine's side made them; on the request's side they are packed, see {@link #tokens()}. */
     public @Nullable TokenBatch tokens;
 
+    /** A fact as the engine's side made it; on the request's side it is packed, see {@link #fact()}. */
+    private @Nullable SequenceFact fact;
+
+    /** Tokens or a fact in the form of {@link RequestInputSerializer}. */
     private byte @Nullable [] packed;
+
     private int packedFrom;
-    public @Nullable SequenceFact fact;
+    private boolean packedFact;
 
     /** An empty input, to be filled. */
     public RequestInput() {}
 
     private int rank() {
-        return event != null ? 0 : tokens != null || packed != null ? 1 : 2;
+        return event != null ? 0 : tokens != null || (packed != null && !packedFact) ? 1 : 2;
     }
 
     /** An observer's event. */
@@ -87,10 +92,11 @@ public class RequestInput {
             batch.lastCoarseEpochMillis = millis;
             return of(batch);
         }
-        if (fact != null) {
-            fact.name = fact.name.renamed(joinedRequestId);
-            fact.coarseEpochMillis = millis;
-            return of(fact);
+        SequenceFact said = fact();
+        if (said != null) {
+            said.name = said.name.renamed(joinedRequestId);
+            said.coarseEpochMillis = millis;
+            return of(said);
         }
         return observed(
                 joinedRequestId, millis, origin, originEpoch, originSequence, event == null ? new byte[0] : event);
@@ -116,6 +122,34 @@ public class RequestInput {
         return input;
     }
 
+    /** A fact in the form of {@link RequestInputSerializer}, from a position on. */
+    static RequestInput packedFact(
+            String requestId,
+            long coarseEpochMillis,
+            String origin,
+            SequenceFact.Kind kind,
+            long clockNanos,
+            int detail,
+            byte[] packed,
+            int packedFrom) {
+        RequestInput input = packed(requestId, coarseEpochMillis, origin, clockNanos, detail, packed, packedFrom);
+        input.originEpoch = kind.ordinal();
+        input.packedFact = true;
+        return input;
+    }
+
+    /** Its fact, or null. One that came packed is made anew at each call. */
+    public @Nullable SequenceFact fact() {
+        if (packed == null || !packedFact) {
+            return fact;
+        }
+        try {
+            return RequestInputSerializer.takeFact(new PackedBytes(packed, packedFrom));
+        } catch (IOException e) {
+            throw new IllegalStateException("Cannot read a fact of request " + requestId + ": " + e.getMessage(), e);
+        }
+    }
+
     /** Its tokens, or null. Those that came packed are made anew at each call. */
     public @Nullable TokenBatch tokens() {
         return tokens(null);
@@ -127,7 +161,7 @@ public class RequestInput {
      * @param before tokens that were taken before, perhaps of the same sequence; null when there are none
      */
     public @Nullable TokenBatch tokens(@Nullable TokenBatch before) {
-        if (packed == null) {
+        if (packed == null || packedFact) {
             return tokens;
         }
         try {
@@ -138,7 +172,7 @@ public class RequestInput {
     }
 
     /** The whole packed form, or null. */
-    byte @Nullable [] packedTokens() {
+    byte @Nullable [] packed() {
         return packed;
     }
 

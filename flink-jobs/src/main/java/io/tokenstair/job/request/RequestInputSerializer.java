@@ -2,6 +2,7 @@ package io.tokenstair.job.request;
 
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.TokenBatchSerializer;
+import io.tokenstair.job.type.KnownTexts;
 import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
@@ -12,7 +13,7 @@ import org.apache.flink.core.memory.DataOutputView;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries what requests hear, in one piece. Tokens stay packed behind what orders them until a request takes them in: inputs wait for
+ * Carries what requests hear, in one piece. Tokens and facts stay packed behind what orders them until a request takes them in: inputs wait for
  * seconds by the million, and one array is cheaper to keep than twenty. Inputs are not changed once sent, so a copy is the same object.
  */
 public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
@@ -22,6 +23,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
     private static final SequenceFact.Kind[] KINDS = SequenceFact.Kind.values();
 
     private transient PackedBytes scratch = new PackedBytes();
+    private transient KnownTexts known = new KnownTexts();
 
     @Override
     public boolean isImmutableType() {
@@ -55,20 +57,21 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
 
     @Override
     public void serialize(RequestInput input, DataOutputView target) throws IOException {
-        byte[] packed = input.packedTokens();
+        byte[] packed = input.packed();
         if (packed != null) {
             target.writeInt(packed.length);
             target.write(packed);
             return;
         }
+        SequenceFact fact = input.fact();
         PackedBytes out = scratch;
         out.clear();
         if (input.tokens != null) {
             out.putInt(TOKENS);
             TokenBatchSerializer.put(input.tokens, out);
-        } else if (input.fact != null) {
+        } else if (fact != null) {
             out.putInt(FACT);
-            putFact(input.fact, out);
+            putFact(fact, out);
         } else if (input.event != null) {
             out.putInt(EVENT);
             out.putText(input.requestId);
@@ -90,7 +93,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         int content = in.takeInt();
         return switch (content) {
             case TOKENS -> packed(packed, in);
-            case FACT -> RequestInput.of(takeFact(in));
+            case FACT -> packedFact(packed, in);
             case EVENT ->
                 RequestInput.observed(
                         in.takeText(), in.takeLong(), in.takeText(), in.takeLong(), in.takeLong(), in.takeBytes());
@@ -109,7 +112,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
     }
 
     /** Reads of packed tokens what a request must know to keep them. */
-    private static RequestInput packed(byte[] packed, PackedBytes in) throws IOException {
+    private RequestInput packed(byte[] packed, PackedBytes in) throws IOException {
         int from = in.position();
         long firstEndNanos = in.takeLong();
         long coarseEpochMillis = in.takeLong();
@@ -117,7 +120,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         int promptIndex = in.takeInt();
         int choice = in.takeInt();
         String requestId = in.takeText();
-        String engineId = in.takeText();
+        String engineId = in.takeText(known);
         return RequestInput.packed(
                 requestId,
                 coarseEpochMillis,
@@ -126,6 +129,39 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
                 RequestInput.detail(promptIndex, choice),
                 packed,
                 from);
+    }
+
+    /** Reads of a packed fact what a request must know to keep it. */
+    private RequestInput packedFact(byte[] packed, PackedBytes in) throws IOException {
+        int from = in.position();
+        SequenceFact.Kind kind = kind(in.takeInt());
+        int promptIndex = in.takeInt();
+        int choice = in.takeInt();
+        String requestId = in.takeText();
+        String engineId = in.takeText(known);
+        in.skip(in.takeInt());
+        in.skip(in.takeInt());
+        in.skip(in.takeInt());
+        long coarseEpochMillis = in.takeLong();
+        in.takeOptionalLong();
+        in.takeOptionalLong();
+        in.takeOptionalLong();
+        return RequestInput.packedFact(
+                requestId,
+                coarseEpochMillis,
+                engineId,
+                kind,
+                in.takeLong(),
+                RequestInput.detail(promptIndex, choice),
+                packed,
+                from);
+    }
+
+    private static SequenceFact.Kind kind(int ordinal) throws IOException {
+        if (ordinal < 0 || ordinal >= KINDS.length) {
+            throw new IOException("Cannot read a fact of kind " + ordinal);
+        }
+        return KINDS[ordinal];
     }
 
     private static void putFact(SequenceFact fact, PackedBytes out) {
@@ -153,13 +189,10 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         out.putOptional(fact.otherPriority == null ? null : Long.valueOf(fact.otherPriority));
     }
 
-    private static SequenceFact takeFact(PackedBytes in) throws IOException {
+    /** Takes a fact. */
+    static SequenceFact takeFact(PackedBytes in) throws IOException {
         SequenceFact fact = new SequenceFact();
-        int kind = in.takeInt();
-        if (kind < 0 || kind >= KINDS.length) {
-            throw new IOException("Cannot read a fact of kind " + kind);
-        }
-        fact.kind = KINDS[kind];
+        fact.kind = kind(in.takeInt());
         fact.name = TokenBatchSerializer.takeName(in);
         fact.clockId = in.takeText();
         fact.coarseEpochMillis = in.takeLong();

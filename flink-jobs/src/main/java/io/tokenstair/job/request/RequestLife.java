@@ -3,6 +3,7 @@ package io.tokenstair.job.request;
 import io.tokenstair.clock.ClockGraph;
 import io.tokenstair.job.statistics.PaneCounter;
 import io.tokenstair.job.statistics.StatisticsOutput;
+import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.TokenBatch;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +73,7 @@ public final class RequestLife {
         clocks.at(input.coarseEpochMillis);
         milestones.at(input.coarseEpochMillis);
         TokenBatch batch = input.tokens(lastBatch);
+        SequenceFact fact = input.fact();
         if (input.event != null) {
             observers.observed(input.coarseEpochMillis, input.event);
         } else if (batch != null) {
@@ -79,10 +81,10 @@ public final class RequestLife {
             LifetimeState lifetime = lifetimes.of(batch);
             touch(lifetime, input.coarseEpochMillis);
             engines.tokens(lifetime, Lifetimes.sequence(lifetime, batch.name.promptIndex, batch.name.choice), batch);
-        } else if (input.fact != null) {
-            LifetimeState lifetime = lifetimes.of(input.fact);
+        } else if (fact != null) {
+            LifetimeState lifetime = lifetimes.of(fact);
             touch(lifetime, input.coarseEpochMillis);
-            engines.fact(lifetime, input.fact);
+            engines.fact(lifetime, fact);
         }
     }
 

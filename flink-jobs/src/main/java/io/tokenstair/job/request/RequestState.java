@@ -8,10 +8,10 @@ import java.util.List;
  * one closed: how many there were, so that the next gets its own number.
  */
 public class RequestState {
-    public List<LifetimeState> open = new ArrayList<>();
+    public List<LifetimeState> open = new ArrayList<>(1);
     public int lifetimesSoFar;
     public long lastCloseMillis = Long.MIN_VALUE;
-    public List<String> aliases = new ArrayList<>();
+    public List<String> aliases = new ArrayList<>(0);
 
     /** For Flink's serializer. */
     public RequestState() {}

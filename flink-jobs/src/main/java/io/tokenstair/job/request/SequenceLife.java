@@ -12,8 +12,8 @@ public class SequenceLife {
     public int choice;
     public boolean fromEngine;
     public String engineClockId = "";
-    public List<String> engines = new ArrayList<>();
-    public List<String> aliases = new ArrayList<>();
+    public List<String> engines = new ArrayList<>(1);
+    public List<String> aliases = new ArrayList<>(1);
     public @Nullable Long promptTokens;
     public @Nullable Integer priority;
     public @Nullable Long cachedTokens;

@@ -1,5 +1,6 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.job.type.KnownTexts;
 import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
@@ -16,6 +17,7 @@ final class EngineRecordSerializer extends TypeSerializer<EngineRecord> {
     private static final long serialVersionUID = 1L;
 
     private transient PackedBytes scratch = new PackedBytes();
+    private transient KnownTexts known = new KnownTexts();
 
     @Override
     public boolean isImmutableType() {
@@ -65,9 +67,9 @@ final class EngineRecordSerializer extends TypeSerializer<EngineRecord> {
         PackedBytes in = scratch;
         in.readFrom(source);
         EngineRecord record = new EngineRecord();
-        record.engineId = in.takeText();
+        record.engineId = in.takeText(known);
         record.coarseEpochMillis = in.takeLong();
-        record.collectorId = in.takeText();
+        record.collectorId = in.takeText(known);
         record.collectorEpoch = in.takeLong();
         record.sequence = in.takeLong();
         record.bytes = in.takeBytes();

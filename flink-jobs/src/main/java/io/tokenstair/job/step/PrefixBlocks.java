@@ -139,6 +139,11 @@ public class PrefixBlocks {
             forgetMessages();
             numbers.restart();
         }
+        latest = fill;
+        if (fill.batchSequence < 0) {
+            // No message can ask for it by number.
+            return;
+        }
         if (stepCount == STEPS) {
             steps.remove(stepRing[stepNext]);
         } else {
@@ -148,7 +153,6 @@ public class PrefixBlocks {
         stepRing[stepNext] = fill.batchSequence;
         stepNext = (stepNext + 1) % STEPS;
         steps.put(fill.batchSequence, fill);
-        latest = fill;
     }
 
     /** The step that published a message; where messages carry no number, or steps do not say theirs, the latest one. */

@@ -223,6 +223,12 @@ public final class PackedBytes {
         return new String(bytes, step(length), length, StandardCharsets.UTF_8);
     }
 
+    /** Takes a text that probably came before. */
+    public String takeText(KnownTexts known) throws IOException {
+        int length = takeInt();
+        return known.text(bytes, step(length), length);
+    }
+
     /** Takes a text that may be absent. */
     public @Nullable String takeOptionalText() throws IOException {
         int length = takeInt();

@@ -87,8 +87,8 @@ class AnalyseStepsHarnessTest {
         for (RequestInput input : harness.extractOutputValues()) {
             if (input.tokens != null) {
                 told.tokens(input.tokens);
-            } else if (input.fact != null) {
-                told.fact(input.fact);
+            } else if (input.fact() != null) {
+                told.fact(input.fact());
             }
         }
         harness.getOutput().clear();
