@@ -52,6 +52,7 @@ public final class FleetRun {
     private final int parallelism;
     private final Path scratch;
     private final long checkpointMillis;
+    private final boolean gaps;
 
     /**
      * Runs over a fleet.
@@ -59,7 +60,7 @@ public final class FleetRun {
      * @param scratch an empty folder; archives are written into it and deleted after each run
      */
     public FleetRun(Fleet fleet, int parallelism, Path scratch) {
-        this(fleet, parallelism, scratch, 0);
+        this(fleet, parallelism, scratch, 0, false);
     }
 
     /**
@@ -67,8 +68,10 @@ public final class FleetRun {
      *
      * @param scratch an empty folder; archives and checkpoints are written into it and deleted after each run
      * @param checkpointMillis how often checkpoints are taken; 0 for never
+     * @param gaps whether the longest gap of each subtask is looked for, which takes time itself
      */
-    public FleetRun(Fleet fleet, int parallelism, Path scratch, long checkpointMillis) {
+    public FleetRun(Fleet fleet, int parallelism, Path scratch, long checkpointMillis, boolean gaps) {
+        this.gaps = gaps;
         this.checkpointMillis = checkpointMillis;
         this.fleet = fleet;
         this.parallelism = parallelism;
@@ -78,9 +81,11 @@ public final class FleetRun {
     /** Runs a variant once. */
     public Measurement of(Variant variant) throws Exception {
         StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, parallelism);
-        Configuration told = new Configuration();
-        SubtaskGaps.tellMetrics(told);
-        environment.configure(told);
+        if (gaps) {
+            Configuration told = new Configuration();
+            SubtaskGaps.tellMetrics(told);
+            environment.configure(told);
+        }
         Path archive = Files.createTempDirectory(scratch, "archive");
         Path checkpoints = Files.createTempDirectory(scratch, "checkpoints");
         if (checkpointMillis > 0) {
@@ -123,13 +128,13 @@ public final class FleetRun {
         });
         JobExecutionResult result;
         StateWatch watch = StateWatch.start(checkpoints, checkpointMillis);
-        SubtaskGaps gaps = SubtaskGaps.start();
+        SubtaskGaps looking = gaps ? SubtaskGaps.start() : null;
         Map<String, Long> subtaskGaps;
         try {
             result = environment.execute("bench " + variant.variantName());
         } finally {
             watch.stop();
-            subtaskGaps = gaps.stop();
+            subtaskGaps = looking == null ? Map.of() : looking.stop();
         }
         long wallNanos = System.nanoTime() - wallStart.get();
         long cpuNanos = system.getProcessCpuTime() - cpuStart.get();

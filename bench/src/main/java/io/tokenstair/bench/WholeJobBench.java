@@ -74,6 +74,11 @@ public final class WholeJobBench implements Callable<Integer> {
     @Option(names = "--each", description = "print every run too")
     boolean each;
 
+    @Option(
+            names = "--gaps",
+            description = "print the longest gap of each subtask too, which a thread looks for every 2 ms; with --each")
+    boolean gaps;
+
     @Option(names = "--host-samples", description = "sample the engines' threads too: steps wait for core records")
     boolean hostSamples;
 
@@ -120,7 +125,7 @@ public final class WholeJobBench implements Callable<Integer> {
 
     private void measure(Fleet fleet, int parallelism, List<Variant> chosen, Path scratch, PrintWriter print)
             throws Exception {
-        FleetRun run = new FleetRun(fleet, parallelism, scratch, checkpointMillis);
+        FleetRun run = new FleetRun(fleet, parallelism, scratch, checkpointMillis, gaps);
         Map<Variant, List<Measurement>> measured = new EnumMap<>(Variant.class);
         for (int repetition = -warmUps; repetition < repetitions; repetition++) {
             for (Variant variant : chosen) {
@@ -143,10 +148,12 @@ public final class WholeJobBench implements Callable<Integer> {
                             measurement.millionTokensPerSecond(),
                             measurement.longestPauseMillis(),
                             measurement.revisions());
-                    print.println("  longest gap of a subtask, ms: "
-                            + measurement.subtaskGapMillis().entrySet().stream()
-                                    .map(gap -> gap.getKey() + " " + gap.getValue())
-                                    .collect(Collectors.joining(", ")));
+                    if (gaps) {
+                        print.println("  longest gap of a subtask, ms: "
+                                + measurement.subtaskGapMillis().entrySet().stream()
+                                        .map(gap -> gap.getKey() + " " + gap.getValue())
+                                        .collect(Collectors.joining(", ")));
+                    }
                     print.flush();
                 }
                 if (repetition >= 0) {

@@ -179,11 +179,15 @@ public final class AnalysisJob {
                 .name("analyse-steps")
                 .uid("analyse-steps");
         if (rawArchive != null) {
+            // Two sinks, not one of both: rows stay in their chain, and no event is encoded again on its way to its file.
             routed.getSideOutput(RouteRecords.ARCHIVE)
-                    .union(steps.getSideOutput(AnalyseSteps.REJECTED))
                     .sinkTo(ArchiveSinks.raw(rawArchive))
                     .name("raw-archive")
                     .uid("raw-archive");
+            steps.getSideOutput(AnalyseSteps.REJECTED)
+                    .sinkTo(ArchiveSinks.raw(rawArchive))
+                    .name("rejected-archive")
+                    .uid("rejected-archive");
         }
         DataStream<RequestInput> heard = steps.union(routed.getSideOutput(RouteRecords.OBSERVED));
         if (!names.isEmpty()) {

@@ -125,6 +125,8 @@ public final class EngineTimeline {
     private final byte[] sharedBehind = new byte[TokenRow.MAX_BYTES];
     private int sharedLength;
     private int sharedBehindLength;
+    /** Why the token of the shared row is slow; null where it is not. */
+    private @Nullable SlowToken sharedSlow;
     private long sharedStep = -1;
 
     /** A timeline over its state, whose stamps cannot be aligned with anything. */
@@ -813,7 +815,7 @@ public final class EngineTimeline {
             return;
         }
         state.blocks.numbered |= step.kvBatchSequence() != null;
-        PrefixBlocks.StepFill fill = new PrefixBlocks.StepFill();
+        PrefixBlocks.StepFill fill = state.blocks.emptyFill();
         fill.batchSequence = step.kvBatchSequence() != null ? step.kvBatchSequence() : -1 - state.steps;
         fill.stepId = step.stepId();
         fill.stepEventId = eventId;
@@ -844,6 +846,7 @@ public final class EngineTimeline {
             }
         }
         if (fill.handles.isEmpty() && step.kvBatchSequence() == null) {
+            state.blocks.spare = fill;
             return;
         }
         state.blocks.step(fill);
@@ -1448,7 +1451,10 @@ public final class EngineTimeline {
         }
     }
 
-    /** Judges the row that others follow. False when its token is slow: each is told by itself then, for each has its own story. */
+    /**
+     * Judges the row that others follow. False when its token is slow for a reason that may be another one for each: each is judged by
+     * itself then.
+     */
     private boolean sharedRow(JudgedStep judged, SequenceRows rows, int leader) {
         SequenceState sequence = sequenceOfRow[leader];
         if (sequence == null || !isGap(judged, sequence)) {
@@ -1456,8 +1462,13 @@ public final class EngineTimeline {
         }
         row.tokenIndex = sequence.nextTokenIndex;
         row.contextTokens = rows.contextTokens(leader);
-        if (judge.token(judged, sequence, row, sequence.nextTokenIndex, 1) != null) {
-            return false;
+        sharedSlow = judge.token(judged, sequence, row, sequence.nextTokenIndex, 1);
+        if (sharedSlow != null) {
+            sharedLength = row.write(sharedBytes, 0);
+            sharedBehindLength = 0;
+            shared.set(row);
+            sharedStep = -1;
+            return sharedSlow.isOfTheStep();
         }
         sharedLength = row.write(sharedBytes, 0);
         sharedBehindLength = 0;
@@ -1474,6 +1485,12 @@ public final class EngineTimeline {
     private void addShared(EventHeader header, JudgedStep judged, SequenceState sequence, int i, int contextTokens) {
         int tokenIndex = sequence.nextTokenIndex;
         TokenBatch batch = openBatch(header, judged, sequence);
+        if (sharedSlow != null) {
+            SlowToken slow = sharedSlow.of(tokenIndex, shared.gapNanos, judged);
+            slow.row = batch.count;
+            batch.slow.add(slow);
+            tell(slow, judged);
+        }
         boolean behind = batch.count > 0
                 && sharedBehindLength > 0
                 && sequence.sharedInStep == state.steps
@@ -1484,7 +1501,7 @@ public final class EngineTimeline {
             TokenRow.rename(sharedBytes, 0, tokenIndex, contextTokens);
             batch.add(sharedBytes, sharedLength, row.endNanos, row.coarseEpochMillis);
         }
-        sequence.sharedInStep = state.steps + 1;
+        sequence.sharedInStep = sharedSlow == null ? state.steps + 1 : 0;
         sequence.nextTokenIndex = tokenIndex + 1;
         sequence.lastNanos = judged.endNanos;
         statistics.token(sequence, shared, tokenIndex);

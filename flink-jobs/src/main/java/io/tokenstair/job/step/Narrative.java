@@ -49,6 +49,17 @@ final class Narrative {
     }
 
     private void say(String sentence, @Nullable String... eventIds) {
+        slow.chain.add(cited(sentence, eventIds));
+    }
+
+    /** The first sentence: of the token itself. */
+    static String after(int tokenIndex, long gapNanos, JudgedStep judged) {
+        Phrase first = tokenIndex == 0 ? Phrase.TOKEN_AFTER_QUEUEING : Phrase.TOKEN_AFTER_TOKEN;
+        return cited(
+                first.say(tokenIndex, millis(gapNanos), judged.stepId, millis(judged.referenceNanos)), judged.eventId);
+    }
+
+    private static String cited(String sentence, @Nullable String... eventIds) {
         StringBuilder text = new StringBuilder(sentence);
         String separator = " [";
         for (String id : eventIds) {
@@ -60,7 +71,7 @@ final class Narrative {
         if (separator.equals(", ")) {
             text.append(']');
         }
-        slow.chain.add(text.toString());
+        return text.toString();
     }
 
     void tell(
@@ -71,8 +82,7 @@ final class Narrative {
             long expected,
             int tokenIndex,
             EngineState state) {
-        Phrase first = tokenIndex == 0 ? Phrase.TOKEN_AFTER_QUEUEING : Phrase.TOKEN_AFTER_TOKEN;
-        say(first.say(tokenIndex, millis(gap), judged.stepId, millis(judged.referenceNanos)), judged.eventId);
+        slow.chain.add(after(tokenIndex, gap, judged));
         String culprit = slow.culpritRequestId == null ? "another request" : slow.culpritRequestId;
         switch (cause) {
             case PREEMPTION -> preemption(sequence, judged);

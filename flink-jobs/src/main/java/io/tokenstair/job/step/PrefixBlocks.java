@@ -73,6 +73,9 @@ public class PrefixBlocks {
 
     public @Nullable StepFill latest;
 
+    /** One that may be used again; not kept in snapshots. */
+    transient @Nullable StepFill spare;
+
     public Map<Long, Eviction> evicted = new HashMap<>();
     public long[] evictedRing = new long[0];
     public int evictedNext;
@@ -132,6 +135,21 @@ public class PrefixBlocks {
         messageNext = 0;
     }
 
+    /** A fill with nothing in it. */
+    StepFill emptyFill() {
+        StepFill fill = spare;
+        if (fill == null) {
+            return new StepFill();
+        }
+        spare = null;
+        fill.handles.clear();
+        fill.fullBlocks.clear();
+        fill.prefill.clear();
+        fill.cursor = 0;
+        fill.largestPrefill = null;
+        return fill;
+    }
+
     /** Remembers what a step filled. */
     public void step(StepFill fill) {
         if (latest != null && fill.batchSequence >= 0 && fill.batchSequence < latest.batchSequence) {
@@ -139,6 +157,8 @@ public class PrefixBlocks {
             forgetMessages();
             numbers.restart();
         }
+        // Of a fill without a number nobody but this has heard.
+        spare = latest != null && latest.batchSequence < 0 ? latest : null;
         latest = fill;
         if (fill.batchSequence < 0) {
             // No message can ask for it by number.

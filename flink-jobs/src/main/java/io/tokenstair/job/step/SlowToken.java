@@ -1,5 +1,6 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.cause.Cause;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,4 +25,24 @@ public class SlowToken {
 
     /** For Flink's serializer. */
     public SlowToken() {}
+
+    /** Whether it lies in what the step computed beside it, so that the tokens judged with it are slow for the same reason. */
+    boolean isOfTheStep() {
+        return cause.equals(Cause.PREFILL_INTERFERENCE.name()) || cause.equals(Cause.RECOMPUTE.name());
+    }
+
+    /** The same reason, of another token of the step with the same gap. */
+    SlowToken of(int tokenIndex, long gapNanos, JudgedStep judged) {
+        SlowToken slow = new SlowToken();
+        slow.cause = cause;
+        slow.culpritRequestId = culpritRequestId;
+        slow.confidence = confidence;
+        slow.confidenceWhy = confidenceWhy;
+        slow.lostNanos = lostNanos;
+        slow.recordId = recordId;
+        slow.evidence = evidence;
+        slow.chain = new ArrayList<>(chain);
+        slow.chain.set(0, Narrative.after(tokenIndex, gapNanos, judged));
+        return slow;
+    }
 }

@@ -410,8 +410,10 @@ final class TokenJudge {
         sequence.otherRecomputeTokens = 0;
         sequence.prefillCulprit = null;
         sequence.prefillCulpritTokens = 0;
+        sequence.prefillEventId = "";
         sequence.recomputeCulprit = null;
         sequence.recomputeCulpritTokens = 0;
+        sequence.recomputeEventId = "";
         if (lostItsBlocks(judged, sequence)) {
             sequence.preempted = false;
         }

@@ -2,6 +2,9 @@ package io.tokenstair.job.step;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.SplittableRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -46,6 +49,45 @@ class EngineRequestNameTest {
             })
     void takesWhatLooksOtherwiseAsItIs(String engineId) {
         assertThat(EngineRequestName.of(engineId)).isEqualTo(new EngineRequestName(engineId, 0, 0, engineId));
+    }
+
+    /** The same as two expressions that say what the forms are. */
+    @Test
+    void readsWhatTheExpressionsSay() {
+        Pattern completion = Pattern.compile("(?:(\\d{1,6})_)?cmpl-(.+)-(\\d{1,6})-([0-9a-f]{8})", Pattern.DOTALL);
+        Pattern chat = Pattern.compile("(?:(\\d{1,6})_)?(?:chatcmpl|generate-tokens)-(.+)-([0-9a-f]{8})", Pattern.DOTALL);
+        String[] pieces = {"cmpl-", "chatcmpl-", "generate-tokens-", "-", "_", "0", "12", "123456", "1234567", "a", "req", "0a1b2c3d", "g", "\n", ""};
+        SplittableRandom random = new SplittableRandom(7);
+        int wrapped = 0;
+        for (int run = 0; run < 200_000; run++) {
+            StringBuilder id = new StringBuilder();
+            for (int i = random.nextInt(9); i >= 0; i--) {
+                id.append(pieces[random.nextInt(pieces.length)]);
+            }
+            if (random.nextInt(2) == 0) {
+                id.append("-0a1b2c3d");
+            }
+            Matcher asCompletion = completion.matcher(id);
+            Matcher asChat = chat.matcher(id);
+            EngineRequestName expected = new EngineRequestName(id.toString(), 0, 0, id.toString());
+            if (asCompletion.matches()) {
+                wrapped++;
+                expected = new EngineRequestName(
+                        asCompletion.group(2),
+                        Integer.parseInt(asCompletion.group(3)),
+                        asCompletion.group(1) == null ? 0 : Integer.parseInt(asCompletion.group(1)),
+                        asCompletion.group(4));
+            } else if (asChat.matches()) {
+                wrapped++;
+                expected = new EngineRequestName(
+                        asChat.group(2),
+                        0,
+                        asChat.group(1) == null ? 0 : Integer.parseInt(asChat.group(1)),
+                        asChat.group(3));
+            }
+            assertThat(EngineRequestName.of(id.toString())).isEqualTo(expected);
+        }
+        assertThat(wrapped).isGreaterThan(1_000);
     }
 
     @Test

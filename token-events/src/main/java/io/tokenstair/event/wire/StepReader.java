@@ -59,6 +59,12 @@ final class StepReader {
 
     private static final long TOP_BITS = 0x8080808080808080L;
 
+    /** The top bits of four numbers of two bytes each, and where their bits are. */
+    private static final long TOP_BITS_OF_PAIRS = 0x0080008000800080L;
+
+    private static final long LOW_OF_PAIRS = 0x007F007F007F007FL;
+    private static final long HIGH_OF_PAIRS = 0x7F007F007F007F00L;
+
     private final byte[] bytes;
     private int at;
     private boolean strange;
@@ -158,7 +164,7 @@ final class StepReader {
                 case 17 << 3 | VARINT -> kvTotalBlocksCount = varint(end);
                 case 18 << 3 | VARINT -> kvBatchSequence = varint(end);
                 case 19 << 3 | VARINT -> probeNanos = varint(end);
-                case 20 << 3 | LENGTH_DELIMITED -> announcedHandles = ints(announcedHandles, end);
+                case 20 << 3 | LENGTH_DELIMITED -> announcedHandles = ints(announcedHandles, end, 0);
                 case 21 << 3 | LENGTH_DELIMITED -> announcedIds.add(text(end));
                 case 30 << 3 | LENGTH_DELIMITED -> column(0, end);
                 case 31 << 3 | LENGTH_DELIMITED -> column(1, end);
@@ -175,7 +181,8 @@ final class StepReader {
     }
 
     private void column(int number, int end) {
-        columns[number] = ints(columns[number], end);
+        // All columns are as long as the first one; where one is not, the generated classes decide.
+        columns[number] = ints(columns[number], end, number == 0 ? 0 : columns[0].length);
     }
 
     // ---- the event
@@ -438,7 +445,8 @@ final class StepReader {
         return values;
     }
 
-    private int[] ints(int[] before, int end) {
+    /** A column of ints behind what is known of it, of so many where nothing is; 0 for any number. */
+    private int[] ints(int[] before, int end, int expected) {
         int length = length(end);
         int from = at;
         int to = from + length;
@@ -447,7 +455,7 @@ final class StepReader {
             at = to;
             return shared(bytes[from], length);
         }
-        int count = ends(from, to);
+        int count = before.length == 0 && expected > 0 && expected < length ? expected : ends(from, to);
         int[] values = before.length == 0 ? new int[count] : Arrays.copyOf(before, before.length + count);
         int filled = before.length;
         if (count == length) {
@@ -458,6 +466,25 @@ final class StepReader {
             return values;
         }
         while (at < to && !strange) {
+            int left = values.length - filled;
+            if (left >= 4 && to - at >= Long.BYTES) {
+                long eight = (long) LONG.get(bytes, at);
+                if ((eight & TOP_BITS) == TOP_BITS_OF_PAIRS) {
+                    // Four numbers of two bytes each, as nearly all are.
+                    long four = eight & LOW_OF_PAIRS | (eight & HIGH_OF_PAIRS) >>> 1;
+                    values[filled] = (int) four & 0xFFFF;
+                    values[filled + 1] = (int) (four >>> 16) & 0xFFFF;
+                    values[filled + 2] = (int) (four >>> 32) & 0xFFFF;
+                    values[filled + 3] = (int) (four >>> 48);
+                    filled += 4;
+                    at += Long.BYTES;
+                    continue;
+                }
+            }
+            if (left == 0) {
+                strange = true;
+                break;
+            }
             int first = bytes[at];
             if (first >= 0) {
                 at++;
@@ -473,6 +500,7 @@ final class StepReader {
                 }
             }
         }
+        strange |= filled != values.length;
         return values;
     }
 

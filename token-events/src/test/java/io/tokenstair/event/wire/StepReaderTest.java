@@ -37,6 +37,36 @@ class StepReaderTest {
     }
 
     @Test
+    void numbersOfOneAndTwoBytesStandInAnyOrder() {
+        for (int seed = 0; seed < STEPS; seed++) {
+            Random random = new Random(seed);
+            int oneByte = 1 << random.nextInt(8);
+            List<SequenceRow> rows = new ArrayList<>();
+            for (int i = random.nextInt(80); i > 0; i--) {
+                rows.add(new SequenceRow(
+                        random.nextInt(1 << 15),
+                        small(random, oneByte),
+                        1,
+                        small(random, oneByte),
+                        small(random, oneByte),
+                        Phase.DECODE,
+                        null,
+                        null,
+                        null));
+            }
+            LoggedEvent step = withRows(step(random), SequenceRows.of(rows));
+
+            assertThat(StepReader.read(EventCodec.encode(step)))
+                    .as("seed %d", seed)
+                    .isEqualTo(step);
+        }
+    }
+
+    private static int small(Random random, int oneInSoMany) {
+        return random.nextInt(oneInSoMany) == 0 ? random.nextInt(128) : 128 + random.nextInt((1 << 14) - 130);
+    }
+
+    @Test
     void whateverItReadsTheGeneratedClassesReadTheSame() throws WireException {
         int read = 0;
         for (int seed = 0; seed < STEPS; seed++) {
@@ -124,6 +154,34 @@ class StepReaderTest {
                         random.nextBoolean() ? random.nextLong() : null,
                         announced,
                         SequenceRows.of(rows)));
+    }
+
+    private static LoggedEvent withRows(LoggedEvent step, SequenceRows rows) {
+        StepCompleted of = (StepCompleted) step.event();
+        return new LoggedEvent(
+                step.header(),
+                new StepCompleted(
+                        of.engineId(),
+                        of.dpRank(),
+                        of.stepId(),
+                        of.scheduleStartNanos(),
+                        of.scheduleEndNanos(),
+                        of.updateStartNanos(),
+                        of.updateEndNanos(),
+                        of.forwardMode(),
+                        of.graphMode(),
+                        of.paddedBatchCount(),
+                        of.decodeTokens(),
+                        of.prefillTokens(),
+                        of.recomputeTokens(),
+                        of.runningCount(),
+                        of.waitingCount(),
+                        of.kvUsedBlocksCount(),
+                        of.kvTotalBlocksCount(),
+                        of.kvBatchSequence(),
+                        of.probeNanos(),
+                        of.announcements(),
+                        rows));
     }
 
     /** Rows that have little in common. */
