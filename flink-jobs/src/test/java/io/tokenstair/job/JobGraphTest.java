@@ -61,6 +61,7 @@ class JobGraphTest {
                         "run-rules-request",
                         "run-rules-engine",
                         "raw-archive",
+                        "rejected-archive",
                         "token-analysis",
                         "finding");
     }
