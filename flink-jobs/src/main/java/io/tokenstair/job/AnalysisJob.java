@@ -179,7 +179,8 @@ public final class AnalysisJob {
                 .name("analyse-steps")
                 .uid("analyse-steps");
         if (rawArchive != null) {
-            // Two sinks, not one of both: rows stay in their chain, and no event is encoded again on its way to its file.
+            // Two sinks, not one of both: rows stay in their chain, and no event is encoded again on its way to its
+            // file.
             routed.getSideOutput(RouteRecords.ARCHIVE)
                     .sinkTo(ArchiveSinks.raw(rawArchive))
                     .name("raw-archive")

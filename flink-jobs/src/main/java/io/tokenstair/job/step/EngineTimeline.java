@@ -127,6 +127,7 @@ public final class EngineTimeline {
     private int sharedBehindLength;
     /** Why the token of the shared row is slow; null where it is not. */
     private @Nullable SlowToken sharedSlow;
+
     private long sharedStep = -1;
 
     /** A timeline over its state, whose stamps cannot be aligned with anything. */

@@ -55,8 +55,25 @@ class EngineRequestNameTest {
     @Test
     void readsWhatTheExpressionsSay() {
         Pattern completion = Pattern.compile("(?:(\\d{1,6})_)?cmpl-(.+)-(\\d{1,6})-([0-9a-f]{8})", Pattern.DOTALL);
-        Pattern chat = Pattern.compile("(?:(\\d{1,6})_)?(?:chatcmpl|generate-tokens)-(.+)-([0-9a-f]{8})", Pattern.DOTALL);
-        String[] pieces = {"cmpl-", "chatcmpl-", "generate-tokens-", "-", "_", "0", "12", "123456", "1234567", "a", "req", "0a1b2c3d", "g", "\n", ""};
+        Pattern chat =
+                Pattern.compile("(?:(\\d{1,6})_)?(?:chatcmpl|generate-tokens)-(.+)-([0-9a-f]{8})", Pattern.DOTALL);
+        String[] pieces = {
+            "cmpl-",
+            "chatcmpl-",
+            "generate-tokens-",
+            "-",
+            "_",
+            "0",
+            "12",
+            "123456",
+            "1234567",
+            "a",
+            "req",
+            "0a1b2c3d",
+            "g",
+            "\n",
+            ""
+        };
         SplittableRandom random = new SplittableRandom(7);
         int wrapped = 0;
         for (int run = 0; run < 200_000; run++) {
