@@ -14,11 +14,12 @@ public final class KnownTexts {
     /** Longer ones are not kept. */
     private static final int LONGEST_BYTES = 256;
 
-    private final @Nullable String[] texts = new @Nullable String[PLACES];
-    private final byte @Nullable [][] bytesOf = new byte @Nullable [PLACES][];
+    private final @Nullable Known[] places = new @Nullable Known[PLACES];
 
     /** Knows none yet. */
     public KnownTexts() {}
+
+    private record Known(byte[] bytes, String text) {}
 
     /** The text of these UTF-8 bytes. */
     String text(byte[] from, int at, int length) {
@@ -27,15 +28,13 @@ public final class KnownTexts {
             hash = 31 * hash + from[i];
         }
         int place = (hash ^ hash >>> 9 ^ hash >>> 18) & PLACES - 1;
-        byte[] known = bytesOf[place];
-        String text = texts[place];
-        if (known != null && text != null && Arrays.equals(known, 0, known.length, from, at, at + length)) {
-            return text;
+        Known known = places[place];
+        if (known != null && Arrays.equals(known.bytes, 0, known.bytes.length, from, at, at + length)) {
+            return known.text;
         }
-        text = new String(from, at, length, StandardCharsets.UTF_8);
+        String text = new String(from, at, length, StandardCharsets.UTF_8);
         if (length <= LONGEST_BYTES) {
-            texts[place] = text;
-            bytesOf[place] = Arrays.copyOfRange(from, at, at + length);
+            places[place] = new Known(Arrays.copyOfRange(from, at, at + length), text);
         }
         return text;
     }
