@@ -12,7 +12,7 @@ class WholeJobBenchTest {
     @Test
     void everyTokenComesOutOfEveryVariant(@TempDir Path scratch) throws Exception {
         Fleet fleet = Fleet.of(new FleetSize(20_000, 16, 64, 2, true));
-        FleetRun run = new FleetRun(fleet, 2, scratch);
+        FleetRun run = new FleetRun(fleet, 2, scratch, 0, true);
         for (Variant variant : Variant.values()) {
             Measurement measurement = run.of(variant);
             assertThat(measurement.tokens())
