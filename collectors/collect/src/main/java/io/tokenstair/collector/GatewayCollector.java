@@ -99,6 +99,7 @@ final class GatewayCollector implements Collector {
                 public String status() {
                     return "listens on " + values.text("listen") + " for " + settings.upstream() + "; "
                             + gateway.openCount() + " requests open, " + gateway.requestCount() + " so far, "
+                            + gateway.sentAgainCount() + " sent again, "
                             + gateway.brokenRecordCount() + " not recorded to their end";
                 }
 

@@ -14,7 +14,9 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.RequestOptions;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +28,10 @@ import org.jspecify.annotations.Nullable;
 final class Exchange {
     private static final long NO_TIMER = -1;
     private static final long CANCEL = 8;
+    /** Of a request's body, what is kept until its answer begins. A longer one is not sent a second time. */
+    private static final int MAX_KEPT_BODY_BYTES = 1 << 20;
+
+    private static final int MAX_TIMES_SENT = 8;
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final Vertx vertx;
@@ -35,6 +41,7 @@ final class Exchange {
     private final HttpServerRequest request;
     private final HttpServerResponse response;
     private final Runnable whenEnded;
+    private final UsedConnections usedConnections;
     private final boolean grpc;
     private final ElapsedClock clock = ElapsedClock.system();
     private final long receivedNanos = clock.elapsedNanos();
@@ -42,6 +49,11 @@ final class Exchange {
     private @Nullable Observation observation;
     private @Nullable String requestId;
     private @Nullable HttpClientRequest upstreamRequest;
+    private final List<Buffer> sentBody = new ArrayList<>();
+    private boolean sendableAgain = true;
+    private boolean opensAgain;
+    private int timesSent;
+    private boolean bodyWhole;
     private long bodyBytes;
     private long bodyTimer = NO_TIMER;
     private long stallTimer = NO_TIMER;
@@ -71,12 +83,14 @@ final class Exchange {
             GatewaySettings settings,
             Recorder recorder,
             Traffic traffic,
+            UsedConnections usedConnections,
             HttpServerRequest request,
             Runnable whenEnded) {
         this.vertx = vertx;
         this.settings = settings;
         this.recorder = recorder;
         this.traffic = traffic;
+        this.usedConnections = usedConnections;
         this.request = request;
         this.response = request.response();
         this.whenEnded = whenEnded;
@@ -113,8 +127,6 @@ final class Exchange {
                 leaveOut.add(TraceContext.STATE_HEADER);
             }
         }
-        RequestIdentity sentIdentity = identity;
-        TraceContext sentTrace = trace;
         response.closeHandler(closed -> {
             // A stream of HTTP/2 also closes when all is sent; then the end of sending tells how it went.
             if (!answerEnded) {
@@ -123,18 +135,26 @@ final class Exchange {
         });
         response.exceptionHandler(failed -> clientLeft());
         request.exceptionHandler(failed -> clientLeft());
+        open(grpc ? stream : plain, new Changes(identity, trace, leaveOut));
+    }
+
+    /** What the engine gets otherwise than the client sent it. */
+    private record Changes(
+            @Nullable RequestIdentity identity, @Nullable TraceContext trace, Set<String> leaveOut) {}
+
+    private void open(HttpClient client, Changes changes) {
         RequestOptions options = new RequestOptions()
                 .setMethod(request.method())
                 .setHost(settings.upstreamHost())
                 .setPort(settings.upstreamPort())
                 .setURI(request.uri());
-        (grpc ? stream : plain).request(options).onComplete(opened -> {
+        client.request(options).onComplete(opened -> {
             if (opened.failed()) {
                 refuse(502, "upstream-unreachable");
             } else if (ended) {
                 opened.result().reset(CANCEL);
             } else {
-                send(opened.result(), sentIdentity, sentTrace, leaveOut);
+                send(client, opened.result(), changes);
             }
         });
     }
@@ -145,54 +165,107 @@ final class Exchange {
         return bytes;
     }
 
-    private void send(
-            HttpClientRequest upstream,
-            @Nullable RequestIdentity identity,
-            @Nullable TraceContext trace,
-            Set<String> leaveOut) {
+    private void send(HttpClient client, HttpClientRequest upstream, Changes changes) {
+        boolean again = opensAgain;
+        opensAgain = false;
+        timesSent++;
         upstreamRequest = upstream;
-        Headers.copy(request.headers(), upstream.headers(), leaveOut);
+        Headers.copy(request.headers(), upstream.headers(), changes.leaveOut());
+        RequestIdentity identity = changes.identity();
         if (identity != null && identity.sendNew()) {
             upstream.putHeader(RequestIdentity.HEADER, identity.id());
         }
+        TraceContext trace = changes.trace();
         if (trace != null && trace.sendNew()) {
             upstream.putHeader(TraceContext.HEADER, trace.traceparent());
         }
         if (grpc) {
             upstream.putHeader("te", "trailers");
         }
-        upstream.exceptionHandler(failed -> upstreamFailed("upstream-closed"));
+        boolean used = usedConnections.use(upstream.connection());
+        upstream.exceptionHandler(failed -> unanswered(client, upstream, used, changes));
         upstream.response().onComplete(answered -> {
             if (answered.failed()) {
-                upstreamFailed("upstream-closed");
-            } else {
+                unanswered(client, upstream, used, changes);
+            } else if (upstream == upstreamRequest) {
                 answer(answered.result());
             }
         });
         if (!hasBody()) {
-            request.endHandler(none -> bodyEnded());
+            if (!again) {
+                request.endHandler(none -> bodyEnded());
+            }
             upstream.end();
-            request.resume();
+            readOn();
             return;
         }
         if (request.getHeader(HttpHeaders.CONTENT_LENGTH) == null) {
             upstream.setChunked(true);
         }
+        if (!again) {
+            readBody();
+        }
+        // The engine may answer and look at the body at leisure, so its head goes at once.
+        upstream.sendHead();
+        sentBody.forEach(upstream::write);
+        if (bodyBytes > MAX_KEPT_BODY_BYTES) {
+            neverAgain();
+        }
+        if (bodyWhole) {
+            upstream.end();
+        } else {
+            readOn();
+        }
+    }
+
+    /** A request that has been read to its end cannot be told to go on. */
+    private void readOn() {
+        if (!request.isEnded()) {
+            request.resume();
+        }
+    }
+
+    private void readBody() {
         bodyTimer = vertx.setTimer(settings.bodyTimeout().toMillis(), late -> {
             bodyTimer = NO_TIMER;
             refuse(408, "body-timeout");
         });
-        request.handler(bytes -> bodyPiece(upstream, bytes));
+        request.handler(this::bodyPiece);
         request.endHandler(whole -> {
             cancelBodyTimer();
+            bodyWhole = true;
             bodyEnded();
-            if (!ended) {
+            HttpClientRequest upstream = upstreamRequest;
+            if (!ended && !opensAgain && upstream != null) {
                 upstream.end();
             }
         });
-        // The engine may answer and look at the body at leisure, so its head goes at once.
-        upstream.sendHead();
-        request.resume();
+    }
+
+    /**
+     * The engine closed the connection and had not begun to answer. On a connection that had served before it closed it most likely for
+     * having rested, at the moment it was taken again, and never saw the request: that is sent once more, on another. On a connection of
+     * this request's own the engine did see it, and the client gets to know. Streams of HTTP/2 share a connection that stays: their
+     * engine says itself what it did not see.
+     */
+    private void unanswered(HttpClient client, HttpClientRequest upstream, boolean used, Changes changes) {
+        if (upstream != upstreamRequest || ended) {
+            return;
+        }
+        boolean closed = upstream.version() == HttpVersion.HTTP_1_1;
+        if (!used || !closed || !sendableAgain || headersNanos != null || timesSent == MAX_TIMES_SENT) {
+            upstreamFailed("upstream-closed");
+            return;
+        }
+        if (opensAgain) {
+            return;
+        }
+        opensAgain = true;
+        traffic.sentAgain();
+        if (!request.isEnded()) {
+            request.pause();
+        }
+        open(client, changes);
     }
 
     private boolean hasBody() {
@@ -210,8 +283,9 @@ final class Exchange {
                 : request.getHeader(HttpHeaders.TRANSFER_ENCODING) != null;
     }
 
-    private void bodyPiece(HttpClientRequest upstream, Buffer bytes) {
-        if (ended) {
+    private void bodyPiece(Buffer bytes) {
+        HttpClientRequest upstream = upstreamRequest;
+        if (ended || upstream == null) {
             return;
         }
         bodyBytes += bytes.length();
@@ -223,11 +297,29 @@ final class Exchange {
         if (observed != null) {
             recorder.bytes(observed, bytes.length(), record -> record.body(bytes.getBytes()));
         }
+        if (opensAgain) {
+            sentBody.add(bytes);
+            return;
+        }
+        if (bodyBytes > MAX_KEPT_BODY_BYTES) {
+            neverAgain();
+        } else if (sendableAgain) {
+            sentBody.add(bytes);
+        }
         upstream.write(bytes);
         if (upstream.writeQueueFull()) {
             request.pause();
-            upstream.drainHandler(room -> request.resume());
+            upstream.drainHandler(room -> {
+                if (upstream == upstreamRequest && !opensAgain) {
+                    readOn();
+                }
+            });
         }
+    }
+
+    private void neverAgain() {
+        sendableAgain = false;
+        sentBody.clear();
     }
 
     private void bodyEnded() {
@@ -242,6 +334,7 @@ final class Exchange {
             return;
         }
         headersNanos = clock.elapsedNanos();
+        neverAgain();
         AnswerForm form = AnswerForm.of(
                 answer.getHeader(HttpHeaders.CONTENT_TYPE), answer.getHeader(HttpHeaders.CONTENT_ENCODING));
         int status = answer.statusCode();

@@ -103,6 +103,11 @@ public final class Gateway implements AutoCloseable {
         return traffic.openCount();
     }
 
+    /** Requests that went to the engine once more, for it had closed the connection that they were on unanswered. */
+    public long sentAgainCount() {
+        return traffic.sentAgainCount();
+    }
+
     /** Requests so far, those that are not recorded among them. */
     public long requestCount() {
         return traffic.requestCount();

@@ -29,6 +29,7 @@ final class GatewayVerticle extends VerticleBase {
     private final int port;
     private final Recorder recorder;
     private final Traffic traffic;
+    private final UsedConnections usedConnections = new UsedConnections();
     private @Nullable RestingConnections resting;
     private @Nullable HttpServer server;
     private @Nullable HttpClient plainClient;
@@ -138,7 +139,7 @@ final class GatewayVerticle extends VerticleBase {
             request.response().reset(REFUSED_STREAM);
             return;
         }
-        new Exchange(vertx, settings, recorder, traffic, request, () -> guards.ended(connection))
+        new Exchange(vertx, settings, recorder, traffic, usedConnections, request, () -> guards.ended(connection))
                 .forward(plain, stream);
     }
 }

@@ -11,6 +11,7 @@ final class Traffic implements RequestIdentity.OpenIds {
     private final AtomicInteger open = new AtomicInteger();
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicLong requests = new AtomicLong();
+    private final AtomicLong sentAgain = new AtomicLong();
     private volatile boolean stopping;
 
     @Override
@@ -50,6 +51,15 @@ final class Traffic implements RequestIdentity.OpenIds {
 
     long requestCount() {
         return requests.get();
+    }
+
+    /** A request went to the engine once more, for the connection it was on had been closed unanswered. */
+    void sentAgain() {
+        sentAgain.incrementAndGet();
+    }
+
+    long sentAgainCount() {
+        return sentAgain.get();
     }
 
     void stop() {

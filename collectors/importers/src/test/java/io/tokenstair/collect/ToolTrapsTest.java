@@ -510,8 +510,7 @@ class ToolTrapsTest {
     void wallReadingsInAnotherUnitAreRefusedAndAFileNamedTwiceIsReadOnce() throws Exception {
         Path file = folder.resolve("s.jsonl");
         Files.writeString(
-                file,
-                "{\"req\":\"r\",\"mono_ns\":1000001,\"epoch_ns\":1795965936000000,\"kind\":\"sent\"}\n");
+                file, "{\"req\":\"r\",\"mono_ns\":1000001,\"epoch_ns\":1795965936000000,\"kind\":\"sent\"}\n");
         Imported imported = Imported.file(
                         listener -> new SseCaptureImport(LIMITS, listener), file, folder.resolve("log"))
                 .imported();

@@ -120,7 +120,9 @@ class ProbeSourcesTest {
         assertThat(several).isEqualTo(recorded.contains("ngram"));
         assertThat(tokens).hasSize(13);
         tokens.forEach((id, indices) -> {
-            assertThat(indices).as(id).isEqualTo(IntStream.range(0, indices.size()).boxed().toList());
+            assertThat(indices)
+                    .as(id)
+                    .isEqualTo(IntStream.range(0, indices.size()).boxed().toList());
             if (id.contains("cmpl-gone")) {
                 assertThat(indices).hasSizeBetween(20, 399);
             } else {
