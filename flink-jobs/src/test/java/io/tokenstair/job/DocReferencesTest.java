@@ -30,6 +30,7 @@ class DocReferencesTest {
     private static final Pattern CODE_SPAN = Pattern.compile("`([^`\\n]+)`");
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#\\s]+)(?:#[^)]*)?\\)");
     private static final Pattern CLASS = Pattern.compile("(?:[a-z]+\\.)*((?:[A-Z][a-z0-9]+){2,}(?:\\.[A-Z]\\w+)?)");
+    private static final Pattern PYTHON_CLASS = Pattern.compile("(?m)^ *class (\\w+)");
     private static final Pattern PATH = Pattern.compile("(?:\\./)?([\\w.-]+(?:/[\\w.*=<>-]+)*/?)");
     private static final Set<String> SKIPPED_FOLDERS = Set.of(".git", "target", ".venv", ".tokenstair", ".idea");
 
@@ -42,6 +43,12 @@ class DocReferencesTest {
         Set<String> classes = new HashSet<>();
         for (Path source : files(".java")) {
             classes.add(String.valueOf(source.getFileName()).replace(".java", ""));
+        }
+        for (Path source : files(".py")) {
+            Matcher named = PYTHON_CLASS.matcher(Files.readString(source));
+            while (named.find()) {
+                classes.add(named.group(1));
+            }
         }
         List<String> unknown = new ArrayList<>();
         for (Path document : documents()) {

@@ -100,7 +100,13 @@ class RequestInputSerializerTest {
         full.blockSizeTokens = 10;
         for (SequenceFact fact : new SequenceFact[] {bare, full}) {
             RequestInput sent = RequestInput.of(fact);
-            assertThat(crossed(sent)).usingRecursiveComparison().isEqualTo(sent);
+            RequestInput back = crossed(sent);
+            assertThat(back.fact()).usingRecursiveComparison().isEqualTo(fact);
+            assertThat(back.tokens()).isNull();
+            assertThat(RequestInput.ORDER.compare(sent, back)).isZero();
+            assertThat(back.requestId).isEqualTo(sent.requestId);
+            // Once more: a request's state holds inputs that crossed already.
+            assertThat(crossed(back).fact()).usingRecursiveComparison().isEqualTo(fact);
         }
     }
 

@@ -51,6 +51,22 @@ public final class Quantities {
         return nanos.setScale(0, RoundingMode.HALF_EVEN).longValueExact();
     }
 
+    /** How long after a start that the record does not tell, which may be 1970, in ns: at most 130 years. */
+    public static long offsetNanos(Fields record, String name, long nanosPerUnit) throws RejectedRecordException {
+        BigDecimal value = number(record, name);
+        if (value == null) {
+            throw record.refuse(name, "missing");
+        }
+        BigDecimal nanos = value.multiply(BigDecimal.valueOf(nanosPerUnit));
+        if (nanos.signum() < 0) {
+            throw record.refuse(name, "negative, " + value.toPlainString());
+        }
+        if (nanos.movePointLeft(9).compareTo(LAST_SECOND) > 0) {
+            throw record.refuse(name, "more than a hundred years");
+        }
+        return nanos.setScale(0, RoundingMode.HALF_EVEN).longValueExact();
+    }
+
     /** A wall reading of the years 2001 to 2100, in ns since 1970; null when absent. */
     public static @Nullable Long optionalEpochNanos(Fields record, String name, long nanosPerUnit)
             throws RejectedRecordException {

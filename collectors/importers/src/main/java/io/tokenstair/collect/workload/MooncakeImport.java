@@ -6,6 +6,7 @@ import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.LineSource;
+import io.tokenstair.collect.input.Quantities;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.collect.output.EventSpools;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class MooncakeImport extends FileImport {
     static final int BLOCK_TOKENS = 512;
     private static final int LONGEST_SOURCE = 160;
-    private static final long MOST_MILLIS = 4_000_000_000_000L;
+    private static final long NANOS_PER_MILLI = 1_000_000L;
     private static final String FORMAT = "mooncake";
 
     /** An import within these limits. */
@@ -73,10 +74,7 @@ public final class MooncakeImport extends FileImport {
                 throw new RejectedRecordException("no line of a Mooncake trace: timestamp or input_length is missing");
             }
             known++;
-            long millis = line.ordinal("timestamp");
-            if (millis > MOST_MILLIS) {
-                throw line.refuse("timestamp", "more than a hundred years");
-            }
+            long nanos = Quantities.offsetNanos(line, "timestamp", NANOS_PER_MILLI);
             int input = line.count("input_length");
             int output = line.count("output_length");
             long[] blocks = line.optionalTotals("hash_ids");
@@ -86,7 +84,6 @@ public final class MooncakeImport extends FileImport {
                         "hash_ids",
                         blocks.length + " blocks of " + BLOCK_TOKENS + " tokens cannot hold " + input + " tokens");
             }
-            long nanos = millis * 1_000_000L;
             events.add(
                     nanos,
                     nanos,
@@ -107,7 +104,7 @@ public final class MooncakeImport extends FileImport {
             inputTokens += input;
             outputTokens += output;
             latestNanos = Math.max(latestNanos, nanos);
-            ticks.accept(millis);
+            ticks.accept(nanos / NANOS_PER_MILLI);
             if (blocks != null) {
                 prefixes.accept(blocks);
             }

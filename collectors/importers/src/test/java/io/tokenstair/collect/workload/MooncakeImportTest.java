@@ -64,6 +64,19 @@ class MooncakeImportTest {
     }
 
     @Test
+    void partsOfAMillisecondAreKeptAndBlocksMayBeLeftOut() throws Exception {
+        Imported imported = imported(
+                "{\"timestamp\":0.0,\"input_length\":10,\"output_length\":9}",
+                "{\"timestamp\":27.5,\"input_length\":10,\"output_length\":9}",
+                "{\"timestamp\":-1.5,\"input_length\":10,\"output_length\":9}",
+                "{\"timestamp\":1e30,\"input_length\":10,\"output_length\":9}");
+
+        assertThat(imported.all(RequestReceived.class)).hasSize(2);
+        assertThat(Imported.clockNanos(imported.events().get(1))).isEqualTo(27_500_000L);
+        assertThat(imported.summary().line()).isEqualTo("read 4, accepted 2, rejected 2");
+    }
+
+    @Test
     void arrivalsOnAGridAreSaidToBe() throws Exception {
         List<String> lines = new ArrayList<>();
         for (int tick = 0; tick < 40; tick++) {
