@@ -57,15 +57,6 @@ public final class FleetRun {
     /**
      * Runs over a fleet.
      *
-     * @param scratch an empty folder; archives are written into it and deleted after each run
-     */
-    public FleetRun(Fleet fleet, int parallelism, Path scratch) {
-        this(fleet, parallelism, scratch, 0, false);
-    }
-
-    /**
-     * Runs over a fleet.
-     *
      * @param scratch an empty folder; archives and checkpoints are written into it and deleted after each run
      * @param checkpointMillis how often checkpoints are taken; 0 for never
      * @param gaps whether the longest gap of each subtask is looked for, which takes time itself

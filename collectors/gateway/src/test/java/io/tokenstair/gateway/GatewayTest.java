@@ -7,12 +7,9 @@ import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.IdAliased;
-import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
-import io.tokenstair.event.wire.EventCodec;
-import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.log.LogOutlet;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.net.SelfSignedCertificate;
@@ -87,17 +84,10 @@ class GatewayTest {
         gateway.close();
         outlet.close();
         assertThat(outlet.status().lostCount()).isZero();
-        List<Event> events = new ArrayList<>();
-        for (Path partition : FolderLogReader.partitions(folder.resolve("log"))) {
-            try (FolderLogReader reader = new FolderLogReader(partition, 0)) {
-                for (byte[] bytes = reader.next(); bytes != null; bytes = reader.next()) {
-                    LoggedEvent logged = EventCodec.decode(bytes);
-                    assertThat(new String(bytes, StandardCharsets.ISO_8859_1)).doesNotContain("secret");
-                    events.add(logged.event());
-                }
-            }
+        for (byte[] bytes : LogRecords.in(folder.resolve("log"))) {
+            assertThat(new String(bytes, StandardCharsets.ISO_8859_1)).doesNotContain("secret");
         }
-        return events;
+        return LogRecords.eventsIn(folder.resolve("log"));
     }
 
     private URI at(String path) {

@@ -30,8 +30,6 @@ import io.tokenstair.event.Finish;
 import io.tokenstair.event.IdAliased;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
-import io.tokenstair.event.wire.EventCodec;
-import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.log.LogOutlet;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -385,15 +383,7 @@ class GrpcGatewayTest {
         GatewayTest.waitFor(() -> gateway.requestCount() > 0 && gateway.openCount() == 0);
         gateway.close();
         outlet.close();
-        List<Event> events = new ArrayList<>();
-        for (Path partition : FolderLogReader.partitions(folder.resolve("log"))) {
-            try (FolderLogReader reader = new FolderLogReader(partition, 0)) {
-                for (byte[] bytes = reader.next(); bytes != null; bytes = reader.next()) {
-                    events.add(EventCodec.decode(bytes).event());
-                }
-            }
-        }
-        return events;
+        return LogRecords.eventsIn(folder.resolve("log"));
     }
 
     private static List<Chunk> chunks(List<Event> events) {

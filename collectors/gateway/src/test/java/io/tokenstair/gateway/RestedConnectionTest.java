@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
-import io.tokenstair.event.wire.EventCodec;
-import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.log.LogOutlet;
 import java.io.IOException;
 import java.io.InputStream;
@@ -107,6 +105,12 @@ class RestedConnectionTest {
         }
     }
 
+    private static Gateway before(ClosingEngine engine, LogOutlet outlet) throws Exception {
+        return Gateway.start(
+                GatewaySettings.before(URI.create("http://127.0.0.1:" + engine.server.getLocalPort())),
+                outlet.feed("gateway-0"));
+    }
+
     private static int ask(HttpClient client, Gateway gateway, String body) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(
                         URI.create("http://127.0.0.1:" + gateway.port() + "/v1/completions"))
@@ -124,9 +128,7 @@ class RestedConnectionTest {
     void aRequestOnAConnectionThatIsJustBeingClosedIsSentOnAnother() throws Exception {
         try (ClosingEngine engine = new ClosingEngine(1);
                 LogOutlet outlet = LogOutlet.open(folder.resolve("log").toString());
-                Gateway gateway = Gateway.start(
-                        GatewaySettings.before(URI.create("http://127.0.0.1:" + engine.server.getLocalPort())),
-                        outlet.feed("gateway-0"))) {
+                Gateway gateway = before(engine, outlet)) {
             HttpClient client = HttpClient.newHttpClient();
             List<String> asked = new ArrayList<>();
             for (int i = 0; i < 40; i++) {
@@ -138,7 +140,7 @@ class RestedConnectionTest {
             assertThat(gateway.sentAgainCount()).isBetween(1L, 40L);
             gateway.close();
         }
-        List<Event> events = events();
+        List<Event> events = LogRecords.eventsIn(folder.resolve("log"));
         assertThat(events.stream().filter(RequestReceived.class::isInstance)).hasSize(40);
         assertThat(events.stream().filter(RequestCompleted.class::isInstance))
                 .hasSize(40)
@@ -149,9 +151,7 @@ class RestedConnectionTest {
     void aRequestThatTheEngineSawOnAConnectionOfItsOwnIsNotSentTwice() throws Exception {
         try (ClosingEngine engine = new ClosingEngine(0);
                 LogOutlet outlet = LogOutlet.open(folder.resolve("log").toString());
-                Gateway gateway = Gateway.start(
-                        GatewaySettings.before(URI.create("http://127.0.0.1:" + engine.server.getLocalPort())),
-                        outlet.feed("gateway-0"))) {
+                Gateway gateway = before(engine, outlet)) {
             assertThat(ask(HttpClient.newHttpClient(), gateway, "{}")).isEqualTo(502);
             assertThat(engine.connections).hasValue(1);
             assertThat(gateway.sentAgainCount()).isZero();
@@ -162,9 +162,7 @@ class RestedConnectionTest {
     void aBodyThatIsTooLongToKeepIsNotSentTwice() throws Exception {
         try (ClosingEngine engine = new ClosingEngine(1);
                 LogOutlet outlet = LogOutlet.open(folder.resolve("log").toString());
-                Gateway gateway = Gateway.start(
-                        GatewaySettings.before(URI.create("http://127.0.0.1:" + engine.server.getLocalPort())),
-                        outlet.feed("gateway-0"))) {
+                Gateway gateway = before(engine, outlet)) {
             HttpClient client = HttpClient.newHttpClient();
             List<Integer> statuses = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
@@ -173,17 +171,5 @@ class RestedConnectionTest {
             assertThat(statuses).contains(200).isSubsetOf(200, 502);
             assertThat(engine.bodies).allMatch(body -> body.length() == 3 << 20);
         }
-    }
-
-    private List<Event> events() throws Exception {
-        List<Event> events = new ArrayList<>();
-        for (Path partition : FolderLogReader.partitions(folder.resolve("log"))) {
-            try (FolderLogReader reader = new FolderLogReader(partition, 0)) {
-                for (byte[] bytes = reader.next(); bytes != null; bytes = reader.next()) {
-                    events.add(EventCodec.decode(bytes).event());
-                }
-            }
-        }
-        return events;
     }
 }

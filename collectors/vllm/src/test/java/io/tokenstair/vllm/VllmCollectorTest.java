@@ -50,10 +50,13 @@ class VllmCollectorTest {
     }
 
     /** The counts come after the events they count: the collector reads them once a turn of its loop. */
-    private static void awaitStatus(VllmCollector collector, String counts) throws InterruptedException {
+    private void awaitStatus(VllmCollector collector, String counts) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (!collector.status().contains(counts) && System.nanoTime() < end) {
-            Thread.sleep(10);
+            Event more = told.poll(10, TimeUnit.MILLISECONDS);
+            if (more != null) {
+                seen.add(more);
+            }
         }
         assertThat(collector.status()).contains(counts);
     }
