@@ -8,6 +8,8 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** Many connections of one client, of which each sends what it is told to, and reads only to see whether it was closed. */
 public final class ManySockets implements AutoCloseable {
@@ -57,6 +59,18 @@ public final class ManySockets implements AutoCloseable {
                 }
             } catch (IOException broken) {
                 drop(channel);
+            }
+        }
+    }
+
+    /** Sends bytes up to so many times, a moment apart, until so many connections were closed at the other side. */
+    public void sendUntilClosed(byte[] bytes, int times, int connections) throws InterruptedException {
+        CountDownLatch never = new CountDownLatch(1);
+        for (int i = 0; i < times && closedCount < connections; i++) {
+            send(bytes);
+            look();
+            if (never.await(10, TimeUnit.MILLISECONDS)) {
+                return;
             }
         }
     }

@@ -95,6 +95,25 @@ public final class RawHttp2 implements AutoCloseable {
         return bytes;
     }
 
+    /** Opens streams and resets each at once, until that is done or the other side has cut it off; gives how many went out. */
+    public int postAndCancel(String path, boolean ends, int streams) {
+        int sent = 0;
+        try {
+            for (int i = 0; i < streams; i++) {
+                post(1 + 2 * i, path, ends);
+                cancel(1 + 2 * i);
+                sent++;
+                if (i % 50 == 0) {
+                    flush();
+                }
+            }
+            flush();
+        } catch (IOException cutOff) {
+            return sent;
+        }
+        return sent;
+    }
+
     /** Reads until the other side has closed the connection; false where it has not within a time without a frame. */
     public boolean isClosedWithin(int millis) throws IOException {
         socket.setSoTimeout(millis);
