@@ -25,6 +25,7 @@ import io.tokenstair.collect.table.CsvImport;
 import io.tokenstair.collect.table.CsvMap;
 import io.tokenstair.collect.telemetry.OtlpImport;
 import io.tokenstair.collect.trtllm.IterationsImport;
+import io.tokenstair.collect.trtllm.TritonTraceImport;
 import io.tokenstair.collect.vllm.CaptureImport;
 import io.tokenstair.collect.workload.MooncakeImport;
 import java.io.IOException;
@@ -70,6 +71,7 @@ import picocli.CommandLine.Spec;
             ImportMain.Aiperf.class,
             ImportMain.GuideLlm.class,
             ImportMain.TrtLlmIterations.class,
+            ImportMain.TritonTrace.class,
             ImportMain.Tokenstair.class
         },
         commandListHeading = "%nFormats:%n",
@@ -790,6 +792,40 @@ public final class ImportMain {
         @Override
         Importer importer(ImportListener listener) throws ImportException {
             return new IterationsImport(TraceNames.given("--engine", engine), LineSource.Limits.DEFAULT, listener);
+        }
+    }
+
+    /** The format {@code triton-trace}. */
+    @Command(
+            name = "triton-trace",
+            header = "Triton's trace files: waits and computing by request; no tokens.",
+            customSynopsis = "tokenstair import triton-trace FILE... --archive DIR [--engine NAME] [--clock ID]",
+            description = {
+                "What tritonserver --trace-config triton,file=FILE --trace-config level=TIMESTAMPS",
+                "wrote; the numbered files of log-frequency too; plain or gzipped.",
+                "",
+                "Can tell: by request and model, how long it waited in the queue (QUEUE_START to",
+                "  COMPUTE_START) and what input, inference and output took; how long it was",
+                "  received and sent; the client's id where it sent one (request_id).",
+                "Cannot tell: tokens: an answer of a stream may hold any number; the date: stamps",
+                "  are of a monotonic clock; which requests ran as one batch; requests that the",
+                "  rate left out. Tensors are never taken over.",
+                ""
+            },
+            footer = {
+                "",
+                "Examples:",
+                "  tokenstair import triton-trace trace.json.0 trace.json.1 --archive A",
+                "  tokenstair import triton-trace trace.json --clock monotonic@capture --archive A"
+            })
+    static final class TritonTrace extends ProfilerFormat {
+        @Override
+        Importer importer(ImportListener listener) throws ImportException {
+            return new TritonTraceImport(
+                    TraceNames.given("--engine", engine),
+                    TraceNames.given("--clock", clock),
+                    LineSource.Limits.DEFAULT,
+                    listener);
         }
     }
 

@@ -14,6 +14,7 @@ import io.tokenstair.collect.kv.KvEventsImport;
 import io.tokenstair.collect.llamacpp.LlamaCppLogImport;
 import io.tokenstair.collect.stream.SseCaptureImport;
 import io.tokenstair.collect.trtllm.IterationsImport;
+import io.tokenstair.collect.trtllm.TritonTraceImport;
 import io.tokenstair.event.Chunk;
 import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.Event;
@@ -669,7 +670,8 @@ class ToolTrapsTest {
                 listener -> new SseCaptureImport(limits, listener),
                 listener -> new KvEventsImport(null, limits, listener),
                 listener -> new GuideLlmImport(limits, listener),
-                listener -> new IterationsImport(null, limits, listener))) {
+                listener -> new IterationsImport(null, limits, listener),
+                listener -> new TritonTraceImport(null, null, limits, listener))) {
             try {
                 Path log = Files.createTempDirectory(folder, "log");
                 Imported imported = Imported.file(format, bomb, log).imported();
@@ -716,7 +718,8 @@ class ToolTrapsTest {
                 listener -> new LlamaCppLogImport(null, LIMITS, listener),
                 listener -> new AiperfImport(LIMITS, listener),
                 listener -> new GuideLlmImport(LIMITS, listener),
-                listener -> new IterationsImport(null, LIMITS, listener))) {
+                listener -> new IterationsImport(null, LIMITS, listener),
+                listener -> new TritonTraceImport(null, null, LIMITS, listener))) {
             assertThatThrownBy(() -> Imported.file(format, folder, "other.txt", "{\"something\": 1}", "else"))
                     .hasStackTraceContaining("; name ");
         }

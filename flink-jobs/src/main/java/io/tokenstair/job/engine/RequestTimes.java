@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Durations of single requests by the engine's own clock, as vLLM keeps them of each and its request span tells them: from queued to scheduled, on to the first token, on to
+ * Durations of single requests by the engine's own clock, as vLLM keeps them of each and its request span tells them, and Triton's trace: from queued to scheduled, on to the first token, on to
  * the last. They tell how long requests waited, and nothing of any token between first and last. State: four histograms of at most
  * 2,000 buckets.
  */
@@ -33,6 +33,8 @@ public class RequestTimes {
             PER_TOKEN,
             PER_TOKEN,
             "gen_ai.latency.time_in_queue",
+            QUEUE,
+            "triton:request_queue_seconds",
             QUEUE,
             "gen_ai.latency.time_in_model_prefill",
             PREFILL,

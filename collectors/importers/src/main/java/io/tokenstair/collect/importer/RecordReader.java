@@ -2,6 +2,8 @@ package io.tokenstair.collect.importer;
 
 import io.tokenstair.collect.input.Excerpt;
 import io.tokenstair.collect.input.Fields;
+import io.tokenstair.collect.input.JsonObjects;
+import io.tokenstair.collect.input.JsonTrees;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.output.CollectorSpool;
@@ -93,6 +95,32 @@ public class RecordReader {
                 }
             }
             rejectDefect(lines);
+        }
+    }
+
+    /**
+     * Reads every JSON object of a file as one record: an object a line, or objects over several lines, in an array or not.
+     *
+     * @throws RejectedRecordException where the file is no JSON at its start
+     */
+    public void readObjects(Path file, RecordHandler handler) throws IOException, RejectedRecordException {
+        try (JsonObjects objects = new JsonObjects(file, limits)) {
+            boolean more = true;
+            while (more) {
+                try {
+                    more = objects.next();
+                    if (more) {
+                        accepted(handler.accept(Fields.of(JsonTrees.read(objects.parser()))));
+                    }
+                } catch (RejectedRecordException e) {
+                    rejected(sourceName.apply(file), objects.lineNumber(), e.reason(), null);
+                    more = objects.goesOn();
+                }
+            }
+            String defect = objects.defect();
+            if (defect != null) {
+                rejected(sourceName.apply(file), null, defect, null);
+            }
         }
     }
 

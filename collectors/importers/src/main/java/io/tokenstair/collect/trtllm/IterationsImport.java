@@ -5,10 +5,7 @@ import io.tokenstair.collect.importer.FileImport;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
-import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.FileDigest;
-import io.tokenstair.collect.input.JsonObjects;
-import io.tokenstair.collect.input.JsonTrees;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.input.SequenceLedger;
@@ -48,24 +45,11 @@ public final class IterationsImport extends FileImport {
         CollectorSpool events =
                 spools.collector("trtllm-iterations", FileDigest.of(file) + index, source + "/iterations");
         Iterations iterations = new Iterations(source, engine, events::add);
-        try (JsonObjects objects = new JsonObjects(file, limits())) {
-            boolean more = true;
-            while (more) {
-                try {
-                    more = objects.next();
-                    if (more) {
-                        iterations.accept(Fields.of(JsonTrees.read(objects.parser())));
-                        reader.accepted(null);
-                    }
-                } catch (RejectedRecordException e) {
-                    reader.rejected(reader.sourceName(file), objects.lineNumber(), e.reason(), null);
-                    more = objects.goesOn();
-                }
-            }
-            String defect = objects.defect();
-            if (defect != null) {
-                reader.rejected(reader.sourceName(file), null, defect, null);
-            }
+        try {
+            reader.readObjects(file, iteration -> {
+                iterations.accept(iteration);
+                return null;
+            });
         } catch (RejectedRecordException e) {
             throw new ImportException(file + ": " + e.reason() + "; name what GET /metrics of trtllm-serve answered");
         }

@@ -1,0 +1,410 @@
+package io.tokenstair.collect.trtllm;
+
+import io.tokenstair.collect.input.Fields;
+import io.tokenstair.collect.input.LabelText;
+import io.tokenstair.collect.input.Quantities;
+import io.tokenstair.collect.input.RejectedRecordException;
+import io.tokenstair.collect.live.EventsOut;
+import io.tokenstair.event.Event;
+import io.tokenstair.event.MetricSampled;
+import io.tokenstair.event.RequestFinished;
+import io.tokenstair.event.RequestQueued;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Traces of Triton's own trace mode, put together from their records: a trace a model that a request went through; the one without a parent is
+ * the request's, those of an ensemble's models have it as parent. What is told: when the request was queued and when it ended, and how long
+ * it waited and was computed, as samples. A wait is from {@code QUEUE_START} to {@code COMPUTE_START}; that of a request is the time in which any of
+ * its models' waits ran. Triton knows no tokens, and its stamps are of a clock that is no wall clock. State: at most {@value #MAX_TRACES} traces at once;
+ * beyond, those that came first are told as they are.
+ */
+final class TritonTraces {
+    private static final int MAX_TRACES = 1 << 16;
+    private static final long FARTHEST_NANOS = 400L * 86_400_000_000_000L;
+
+    private final String source;
+    private final String engine;
+    private final String clockId;
+    private final EventsOut events;
+    private final int most;
+    private final Map<String, Trace> traces = new LinkedHashMap<>();
+    private @Nullable Long referenceNanos;
+    private int handles;
+    private long requests;
+    private long tensors;
+    private long unnamed;
+    private long withoutModel;
+    private long contradictory;
+
+    private static final class Trace {
+        private final String id;
+        private boolean named;
+        private String model = "";
+        private @Nullable Long version;
+        private @Nullable String requestId;
+        private @Nullable String parent;
+        private final Map<String, Long> first = new HashMap<>();
+        private final Map<String, Long> last = new HashMap<>();
+        private int answers;
+
+        Trace(String id) {
+            this.id = id;
+        }
+
+        /** How long from one stamp to another, ns; null where one is missing or they are in another order. */
+        private @Nullable Long between(String from, String to) {
+            Long begin = first.get(from);
+            Long end = last.get(to);
+            return begin == null || end == null || end < begin ? null : Long.valueOf(end - begin);
+        }
+
+        /** When it was queued and when its computation began; null where one is missing or they are in another order. */
+        private long @Nullable [] waited() {
+            Long from = first.get("QUEUE_START");
+            Long to = first.get("COMPUTE_START");
+            return from == null || to == null || to < from ? null : new long[] {from, to};
+        }
+
+        private boolean isContradictory() {
+            long before = Long.MIN_VALUE;
+            for (Stamp stamp : Stamp.OF_A_MODEL) {
+                Long nanos = first.get(stamp.name());
+                if (nanos != null && nanos < before) {
+                    return true;
+                }
+                before = nanos == null ? before : nanos;
+            }
+            return false;
+        }
+    }
+
+    /** Stamps that are used, by the names that Triton writes. */
+    private enum Stamp {
+        HTTP_RECV_START,
+        HTTP_RECV_END,
+        GRPC_WAITREAD_END,
+        REQUEST_START,
+        QUEUE_START,
+        COMPUTE_START,
+        COMPUTE_INPUT_END,
+        COMPUTE_OUTPUT_START,
+        COMPUTE_END,
+        REQUEST_END,
+        INFER_RESPONSE_COMPLETE,
+        HTTP_SEND_START,
+        HTTP_SEND_END,
+        GRPC_SEND_START,
+        GRPC_SEND_END;
+
+        /** In the order in which they must come. */
+        private static final List<Stamp> OF_A_MODEL = List.of(
+                REQUEST_START,
+                QUEUE_START,
+                COMPUTE_START,
+                COMPUTE_INPUT_END,
+                COMPUTE_OUTPUT_START,
+                COMPUTE_END,
+                REQUEST_END);
+
+        private static final Set<String> NAMES = names();
+
+        private static Set<String> names() {
+            Set<String> names = new HashSet<>();
+            for (Stamp stamp : values()) {
+                names.add(stamp.name());
+            }
+            return names;
+        }
+    }
+
+    /**
+     * Traces of which no record was read.
+     *
+     * @param source what the samples are said to be of
+     * @param engine what the engine is called
+     * @param clockId the clock of the stamps
+     * @param events takes what they say
+     */
+    TritonTraces(String source, String engine, String clockId, EventsOut events) {
+        this(source, engine, clockId, events, MAX_TRACES);
+    }
+
+    /** With another bound of the state. */
+    TritonTraces(String source, String engine, String clockId, EventsOut events, int most) {
+        this.source = source;
+        this.engine = engine;
+        this.clockId = clockId;
+        this.events = events;
+        this.most = most;
+    }
+
+    /** Takes a record; changes nothing when it refuses. */
+    void accept(Fields record) throws RejectedRecordException, IOException {
+        String id = Quantities.optionalName(record, "id");
+        if (id == null) {
+            throw record.refuse("id", "missing");
+        }
+        boolean names = record.has("model_name");
+        List<Fields> stamps = record.optionalObjects("timestamps");
+        if (!names && stamps.isEmpty()) {
+            if (!record.has("activity")) {
+                throw new RejectedRecordException("neither model_name nor timestamps nor activity: no record of a trace");
+            }
+            // What went in and came out is never taken over.
+            tensors++;
+            return;
+        }
+        String model = record.optionalText("model_name");
+        Long version = record.optionalLong("model_version");
+        String requestId = record.optionalText("request_id");
+        String parent = Quantities.optionalName(record, "parent_id");
+        Trace known = traces.get(id);
+        if (names && known != null && known.named) {
+            throw record.refuse("id", "trace " + id + " was named before");
+        }
+        if (id.equals(parent)) {
+            throw record.refuse("parent_id", "the trace itself");
+        }
+        List<Long> nanos = new ArrayList<>(stamps.size());
+        for (Fields stamp : stamps) {
+            stamp.text("name");
+            nanos.add(nanos(stamp));
+        }
+        Trace trace = known == null ? new Trace(id) : known;
+        if (known == null) {
+            makeRoom();
+            traces.put(id, trace);
+        }
+        if (names && model != null) {
+            trace.named = true;
+            trace.model = model;
+            trace.version = version;
+            trace.requestId = requestId == null || requestId.isEmpty() ? null : requestId;
+            trace.parent = "0".equals(parent) ? null : parent;
+        }
+        for (int i = 0; i < nanos.size(); i++) {
+            note(trace, stamps.get(i).text("name"), nanos.get(i));
+        }
+    }
+
+    private void note(Trace trace, String name, long nanos) {
+        referenceNanos = referenceNanos == null ? Long.valueOf(nanos) : referenceNanos;
+        if (Stamp.NAMES.contains(name)) {
+            trace.first.merge(name, nanos, Math::min);
+            trace.last.merge(name, nanos, Math::max);
+            trace.answers += name.equals("INFER_RESPONSE_COMPLETE") ? 1 : 0;
+        }
+    }
+
+    private long nanos(Fields stamp) throws RejectedRecordException {
+        long nanos = stamp.stamp("ns");
+        if (nanos == 0) {
+            throw stamp.refuse("ns", "0: no stamp");
+        }
+        if (referenceNanos != null && Math.abs(nanos - referenceNanos) > FARTHEST_NANOS) {
+            throw stamp.refuse("ns", nanos + " lies more than 400 days from the other stamps: another clock");
+        }
+        return nanos;
+    }
+
+    /** Tells the first half of what is held, whole requests, when there is no room. */
+    private void makeRoom() throws IOException {
+        if (traces.size() < most) {
+            return;
+        }
+        Set<String> roots = new HashSet<>();
+        int looked = 0;
+        for (Trace trace : traces.values()) {
+            if (looked++ == Math.max(1, most / 2)) {
+                break;
+            }
+            roots.add(root(trace).id);
+        }
+        tell(roots);
+    }
+
+    /** All records were read. */
+    void end() throws IOException {
+        tell(null);
+    }
+
+    /** The request's own trace, or the farthest that is there. */
+    private Trace root(Trace trace) {
+        Trace at = trace;
+        for (int steps = 0; steps < Fields.MAX_DEPTH; steps++) {
+            Trace above = at.parent == null ? null : traces.get(at.parent);
+            if (above == null) {
+                return at;
+            }
+            at = above;
+        }
+        // They are in a ring, or deeper than any ensemble: each stands for itself.
+        return trace;
+    }
+
+    private void tell(@Nullable Set<String> roots) throws IOException {
+        Map<String, List<Trace>> trees = new LinkedHashMap<>();
+        for (Trace trace : traces.values()) {
+            String root = root(trace).id;
+            if (roots == null || roots.contains(root)) {
+                trees.computeIfAbsent(root, id -> new ArrayList<>()).add(trace);
+            }
+        }
+        for (Map.Entry<String, List<Trace>> tree : trees.entrySet()) {
+            Trace root = traces.get(tree.getKey());
+            if (root != null) {
+                request(root, tree.getValue());
+            }
+            tree.getValue().forEach(trace -> traces.remove(trace.id));
+        }
+    }
+
+    private void request(Trace root, List<Trace> tree) throws IOException {
+        Long begin = first(root, Stamp.QUEUE_START, Stamp.REQUEST_START);
+        if (!root.named || begin == null) {
+            // It was refused before any model had it, or its beginning is not in the file.
+            withoutModel++;
+            return;
+        }
+        requests++;
+        String requestId = root.requestId;
+        if (requestId == null) {
+            unnamed++;
+            requestId = source + '#' + root.id;
+        }
+        add(begin, new RequestQueued(engine, 0, handles++, requestId, null, null, null, null));
+        long end = begin;
+        for (Trace trace : tree) {
+            for (long nanos : trace.last.values()) {
+                end = Math.max(end, nanos);
+            }
+        }
+        for (Trace trace : tree) {
+            if (trace.named) {
+                model(trace, requestId, end);
+            }
+        }
+        sample("request_queue_seconds", waits(tree), requestId, null, end);
+        sample("request_receive_seconds", root.between("HTTP_RECV_START", "HTTP_RECV_END"), requestId, null, end);
+        sample("request_seconds", root.between("REQUEST_START", "REQUEST_END"), requestId, null, end);
+        Long http = root.between("HTTP_SEND_START", "HTTP_SEND_END");
+        sample(
+                "request_send_seconds",
+                http == null ? root.between("GRPC_SEND_START", "GRPC_SEND_END") : http,
+                requestId,
+                null,
+                end);
+        if (root.answers > 0) {
+            add(end, sampled("request_responses", requestId, null, root.answers));
+        }
+        Long ended = root.last.get(Stamp.REQUEST_END.name());
+        if (ended != null && ended >= begin) {
+            add(ended, new RequestFinished(engine, 0, requestId, "unknown", null, null));
+        }
+    }
+
+    private static @Nullable Long first(Trace trace, Stamp... stamps) {
+        for (Stamp stamp : stamps) {
+            Long nanos = trace.first.get(stamp.name());
+            if (nanos != null) {
+                return nanos;
+            }
+        }
+        return null;
+    }
+
+    private void model(Trace trace, String requestId, long end) throws IOException {
+        if (trace.isContradictory()) {
+            contradictory++;
+            return;
+        }
+        long[] wait = trace.waited();
+        sample("model_queue_seconds", wait == null ? null : Long.valueOf(wait[1] - wait[0]), requestId, trace, end);
+        sample("model_input_seconds", trace.between("COMPUTE_START", "COMPUTE_INPUT_END"), requestId, trace, end);
+        sample(
+                "model_infer_seconds",
+                trace.between("COMPUTE_INPUT_END", "COMPUTE_OUTPUT_START"),
+                requestId,
+                trace,
+                end);
+        sample("model_output_seconds", trace.between("COMPUTE_OUTPUT_START", "COMPUTE_END"), requestId, trace, end);
+        sample("model_seconds", trace.between("REQUEST_START", "REQUEST_END"), requestId, trace, end);
+    }
+
+    /** Time in which any of the models' waits ran, ns; null where none is known. */
+    private static @Nullable Long waits(List<Trace> tree) {
+        List<long[]> waits = new ArrayList<>();
+        for (Trace trace : tree) {
+            long[] wait = trace.named && !trace.isContradictory() ? trace.waited() : null;
+            if (wait != null) {
+                waits.add(wait);
+            }
+        }
+        if (waits.isEmpty()) {
+            return null;
+        }
+        waits.sort(Comparator.comparingLong(wait -> wait[0]));
+        long sum = 0;
+        long until = Long.MIN_VALUE;
+        for (long[] wait : waits) {
+            sum += Math.max(0, wait[1] - Math.max(until, wait[0]));
+            until = Math.max(until, wait[1]);
+        }
+        return sum;
+    }
+
+    private void sample(
+            String name, @Nullable Long nanos, String requestId, @Nullable Trace model, long at)
+            throws IOException {
+        if (nanos != null) {
+            add(at, sampled(name, requestId, model, nanos / 1e9));
+        }
+    }
+
+    private MetricSampled sampled(String name, String requestId, @Nullable Trace model, double value) {
+        Map<String, @Nullable String> labels = new HashMap<>();
+        labels.put("engine", engine);
+        labels.put("request_id", requestId);
+        labels.put("model", model == null ? null : model.model);
+        labels.put("version", model == null || model.version == null ? null : String.valueOf(model.version));
+        return new MetricSampled(source, "triton:" + name, LabelText.of(labels), value);
+    }
+
+    private void add(long nanos, Event event) throws IOException {
+        events.add(clockId, nanos, nanos, null, event);
+    }
+
+    /** Requests told so far. */
+    long requestCount() {
+        return requests;
+    }
+
+    /** Requests that had no id of their client's. */
+    long unnamedCount() {
+        return unnamed;
+    }
+
+    /** Records of tensors, which were passed over. */
+    long tensorCount() {
+        return tensors;
+    }
+
+    /** Traces without a model, or without its beginning. */
+    long withoutModelCount() {
+        return withoutModel;
+    }
+
+    /** Models whose stamps are in another order than they can be. */
+    long contradictoryCount() {
+        return contradictory;
+    }
+}
