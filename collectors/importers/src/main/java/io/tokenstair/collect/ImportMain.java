@@ -799,10 +799,10 @@ public final class ImportMain {
     @Command(
             name = "triton-trace",
             header = "Triton's trace files: waits and computing by request; no tokens.",
-            customSynopsis = "tokenstair import triton-trace FILE... --archive DIR [--engine NAME] [--clock ID]",
+            customSynopsis = "tokenstair import triton-trace FILE... --archive DIR [--clock ID] [--strict]",
             description = {
-                "What tritonserver --trace-config triton,file=FILE --trace-config level=TIMESTAMPS",
-                "wrote; the numbered files of log-frequency too; plain or gzipped.",
+                "What tritonserver --trace-config triton,file=FILE wrote (level TIMESTAMPS), the",
+                "numbered files of log-frequency too; plain or gzipped.",
                 "",
                 "Can tell: by request and model, how long it waited in the queue (QUEUE_START to",
                 "  COMPUTE_START) and what input, inference and output took; how long it was",
@@ -816,7 +816,7 @@ public final class ImportMain {
                 "",
                 "Examples:",
                 "  tokenstair import triton-trace trace.json.0 trace.json.1 --archive A",
-                "  tokenstair import triton-trace trace.json --clock monotonic@capture --archive A"
+                "  tokenstair import triton-trace trace.json --archive A --clock monotonic@capture"
             })
     static final class TritonTrace extends ProfilerFormat {
         @Override

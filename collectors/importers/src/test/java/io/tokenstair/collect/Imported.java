@@ -92,18 +92,24 @@ public record Imported(ImportSummary summary, List<String> missing, List<LoggedE
         Importer importer(ImportListener listener) throws ImportException;
     }
 
+    /** Files that are there, imported together. */
+    public static Imported files(Format format, List<Path> files, Path log) throws ImportException {
+        return imported(format.importer(SILENT), files, log, new ArrayList<>());
+    }
+
+    private static final ImportListener SILENT = new ImportListener() {
+        @Override
+        public void progress(String layer, long read) {}
+
+        @Override
+        public void missing(String layer, String files, Path missingIn) {}
+    };
+
     /** Lines in a file of their own, imported. */
     public static Imported file(Format format, Path folder, String name, String... lines) throws ImportException {
-        ImportListener listener = new ImportListener() {
-            @Override
-            public void progress(String layer, long read) {}
-
-            @Override
-            public void missing(String layer, String files, Path missingIn) {}
-        };
         folder(folder, name, lines);
         return imported(
-                format.importer(listener), List.of(folder.resolve(name)), folder.resolve("log"), new ArrayList<>());
+                format.importer(SILENT), List.of(folder.resolve(name)), folder.resolve("log"), new ArrayList<>());
     }
 
     /** Event lines in a file of their own, imported. */

@@ -86,7 +86,7 @@ public final class AiperfImport extends FileImport {
         if (plain.endsWith(".csv") || plain.endsWith(".parquet")) {
             throw new ImportException(file + ": a table of aggregates or samples; " + WANTED);
         }
-        Export export = new Export(source, spools, FileDigest.of(file) + index);
+        Export export = new Export(source, spools, FileDigest.of(file));
         if (plain.endsWith(".json")) {
             document(file, reader, export);
         } else {

@@ -4,6 +4,7 @@ import io.tokenstair.collect.importer.FileImport;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.JsonObjects;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.RejectedRecordException;
@@ -49,7 +50,7 @@ public final class BenchImport extends FileImport {
     protected void read(Path file, int index, RecordReader reader, EventSpools spools)
             throws IOException, ImportException {
         String source = String.valueOf(file.getFileName());
-        CollectorSpool events = spools.collector(tool.format, index + 1L, source);
+        CollectorSpool events = spools.collector(tool.format, FileDigest.of(file), source);
         BenchFile taken = new BenchFile(tool, source, folderAnd(file), reader, events);
         try (JsonObjects objects = new JsonObjects(file, limits())) {
             objects(objects, taken, reader, source);

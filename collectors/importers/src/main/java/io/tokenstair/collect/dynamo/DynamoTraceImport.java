@@ -5,6 +5,7 @@ import io.tokenstair.collect.importer.FileImport;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.collect.output.EventSpools;
@@ -38,8 +39,7 @@ public final class DynamoTraceImport extends FileImport {
                 (clock, order, nanos, wallMillis, event) -> {
                     CollectorSpool events = spool[0];
                     if (events == null) {
-                        // The same file imported again is the same collector; another one is another.
-                        events = spools.collector("dynamo-trace", order / 1_000_000_000L + index, clock);
+                        events = spools.collector(FORMAT, FileDigest.ofFirstLine(file), clock);
                         spool[0] = events;
                     }
                     events.add(clock, order, nanos, wallMillis, event);

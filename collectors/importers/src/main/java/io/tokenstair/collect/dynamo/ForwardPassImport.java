@@ -6,6 +6,7 @@ import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.Fields;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.Quantities;
 import io.tokenstair.collect.input.RejectedRecordException;
@@ -28,7 +29,6 @@ public final class ForwardPassImport extends FileImport {
     /** The format's name. */
     public static final String FORMAT = "dynamo-fpm";
 
-    private static final long NANOS_PER_SECOND = 1_000_000_000L;
     private static final int MAX_WORKERS = 4_096;
 
     private final Map<String, SequenceLedger> counters = new TreeMap<>();
@@ -44,7 +44,7 @@ public final class ForwardPassImport extends FileImport {
             throws IOException, ImportException {
         String name = String.valueOf(file.getFileName());
         firstSource = firstSource.isEmpty() ? reader.sourceName(file) : firstSource;
-        Records records = new Records(name.length() > 160 ? name.substring(0, 160) : name, spools, index);
+        Records records = new Records(name.length() > 160 ? name.substring(0, 160) : name, spools, FileDigest.ofFirstLine(file));
         reader.readLines(file, line -> {
             Long wallMillis = records.accept(line, reader);
             dated(wallMillis);
@@ -80,17 +80,17 @@ public final class ForwardPassImport extends FileImport {
     private final class Records {
         private final String source;
         private final EventSpools spools;
-        private final int index;
+        private final long epoch;
         private @Nullable CollectorSpool events;
         private long known;
         private long heartbeats;
         private boolean sampled;
         private boolean recognized;
 
-        Records(String source, EventSpools spools, int index) {
+        Records(String source, EventSpools spools, long epoch) {
             this.source = source;
             this.spools = spools;
-            this.index = index;
+            this.epoch = epoch;
         }
 
         @Nullable
@@ -141,13 +141,13 @@ public final class ForwardPassImport extends FileImport {
                 ledger.note(pass.counter(), seenNanos, wallMillis);
             }
             heartbeats += pass.isIdle() ? 1 : 0;
-            pass.tell(source, HostClock.WALL, seenNanos, wallMillis, spool(seenNanos)::add);
+            pass.tell(source, HostClock.WALL, seenNanos, wallMillis, spool()::add);
             return wallMillis;
         }
 
-        private CollectorSpool spool(long nanos) {
+        private CollectorSpool spool() throws IOException {
             if (events == null) {
-                events = spools.collector("dynamo-fpm", nanos / NANOS_PER_SECOND + index, HostClock.WALL);
+                events = spools.collector("dynamo-fpm", epoch, HostClock.WALL);
             }
             return events;
         }

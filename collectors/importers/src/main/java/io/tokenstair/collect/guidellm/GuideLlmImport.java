@@ -8,6 +8,7 @@ import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.Fields;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.JsonObjects;
 import io.tokenstair.collect.input.JsonTrees;
 import io.tokenstair.collect.input.LineSource;
@@ -47,7 +48,7 @@ public final class GuideLlmImport extends FileImport {
     protected void read(Path file, int index, RecordReader reader, EventSpools spools)
             throws IOException, ImportException {
         String name = String.valueOf(file.getFileName());
-        Report report = new Report(reader.sourceName(file), reader, spools, index);
+        Report report = new Report(reader.sourceName(file), reader, spools, FileDigest.of(file));
         try (JsonObjects objects = new JsonObjects(file, limits())) {
             try {
                 while (objects.next()) {
@@ -81,17 +82,17 @@ public final class GuideLlmImport extends FileImport {
         private final String source;
         private final RecordReader reader;
         private final EventSpools spools;
-        private final int index;
+        private final long epoch;
         private @Nullable CollectorSpool events;
         private boolean known;
         private long requests;
         private long unnamed;
 
-        Report(String source, RecordReader reader, EventSpools spools, int index) {
+        Report(String source, RecordReader reader, EventSpools spools, long epoch) {
             this.source = source;
             this.reader = reader;
             this.spools = spools;
-            this.index = index;
+            this.epoch = epoch;
         }
 
         /** Walks the document down to {@code benchmarks[].requests.<status>[]}. */
@@ -238,7 +239,7 @@ public final class GuideLlmImport extends FileImport {
 
         private void add(long nanos, Event event) throws IOException {
             if (events == null) {
-                events = spools.collector("guidellm-client", nanos / NANOS_PER_SECOND + index, HostClock.WALL);
+                events = spools.collector("guidellm-client", epoch, HostClock.WALL);
                 dated(nanos / NANOS_PER_MILLI);
             }
             events.add(nanos, nanos, nanos / NANOS_PER_MILLI, event);

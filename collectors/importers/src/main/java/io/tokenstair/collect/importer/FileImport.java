@@ -1,5 +1,6 @@
 package io.tokenstair.collect.importer;
 
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.collect.output.EventSpools;
@@ -91,9 +92,10 @@ public abstract class FileImport implements Importer {
         Importer.refuseUsedLog(log);
         List<LayerCount> counts = new ArrayList<>();
         try (EventSpools spools = new EventSpools(log)) {
-            CollectorSpool rejects = spools.collector(format + "-import", 1, "none");
             LayerCount count = new LayerCount(format, 0, 0, 0, false);
             for (int i = 0; i < once.size(); i++) {
+                CollectorSpool rejects =
+                        spools.collector(format + "-import", FileDigest.of(once.get(i)), "none");
                 RecordReader reader = new RecordReader(
                         format,
                         path -> String.valueOf(path.getFileName()),

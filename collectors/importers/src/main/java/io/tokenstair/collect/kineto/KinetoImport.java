@@ -14,6 +14,7 @@ import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.Excerpt;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.output.EventSpools;
@@ -128,7 +129,7 @@ public final class KinetoImport extends FileImport {
                 contents.calls,
                 contents.steps,
                 spools.collector(
-                        FORMAT + "@" + source, dated ? first / 1_000_000_000L + index : index + 1L, names.clockId()),
+                        FORMAT + "@" + source, FileDigest.of(file, engine, clock), names.clockId()),
                 summary);
         dated(dated ? trace.wallMillis(first) : null);
         trace.writeSteps();

@@ -5,6 +5,7 @@ import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.Fields;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.input.SequenceLedger;
@@ -37,7 +38,6 @@ public final class KvEventsImport extends FileImport {
 
     private final @Nullable String engine;
     private final Map<Publisher, SequenceLedger> ledgers = new TreeMap<>();
-    private @Nullable CollectorSpool events;
     private String firstSource = "";
 
     /** A publisher: its topic, and the rank it speaks for. */
@@ -64,12 +64,9 @@ public final class KvEventsImport extends FileImport {
             throws IOException, ImportException {
         Long firstMillis = HostClock.firstWallMillis(file, limits(), "recv_mono_ns", "recv_epoch_ns");
         dated(firstMillis);
-        if (events == null) {
-            long epoch = firstMillis == null ? 1 : Math.max(1, firstMillis / 1_000);
-            events = spools.collector("kv-events", epoch, HostClock.MONOTONIC);
-            firstSource = reader.sourceName(file);
-        }
-        CollectorSpool spool = events;
+        firstSource = firstSource.isEmpty() ? reader.sourceName(file) : firstSource;
+        CollectorSpool spool =
+                spools.collector("kv-events", FileDigest.ofFirstLine(file, engine), HostClock.MONOTONIC);
         HostClock clock = new HostClock(spool, null);
         long before = reader.result(false).accepted();
         boolean[] messages = new boolean[1];

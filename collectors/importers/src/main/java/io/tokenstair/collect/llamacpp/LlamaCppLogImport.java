@@ -42,7 +42,7 @@ public final class LlamaCppLogImport extends FileImport {
             throws IOException, ImportException {
         String name = String.valueOf(file.getFileName());
         String source = name.length() > 160 ? name.substring(0, 160) : name;
-        CollectorSpool events = spools.collector("llamacpp-log", FileDigest.of(file) + index, source + "/start");
+        CollectorSpool events = spools.collector("llamacpp-log", FileDigest.of(file, engine), source + "/start");
         LlamaCppLog log = new LlamaCppLog(source, engine, HostClock.MONOTONIC, events::add);
         try (LineSource lines = reader.open(file)) {
             while (lines.next()) {

@@ -13,6 +13,7 @@ import io.tokenstair.collect.importer.FileImport;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.output.EventSpools;
@@ -159,7 +160,6 @@ public final class NsysImport extends FileImport {
                     source,
                     engine == null ? FORMAT.substring(0, 4) + "-" + index : engine,
                     clock == null ? "nsys@" + source : clock);
-            long first = contents.stamps.referenceNanos() + (offset == null ? 0 : offset);
             TraceSummary summary = new TraceSummary(reader.sourceName(path));
             DeviceTrace trace = new DeviceTrace(
                     names,
@@ -168,7 +168,7 @@ public final class NsysImport extends FileImport {
                     contents.steps,
                     spools.collector(
                             FORMAT + "@" + source,
-                            offset == null ? index + 1L : first / 1_000_000_000L + index,
+                            FileDigest.of(path, engine, clock),
                             names.clockId()),
                     summary);
             dated(offset == null ? null : trace.wallMillis(contents.stamps.referenceNanos()));

@@ -101,6 +101,18 @@ public final class CollectorSpool implements Closeable {
         }
     }
 
+    /** Bytes of events that are held in memory now. */
+    long heldBytes() {
+        return heldBytes;
+    }
+
+    /** Writes what is held to a file. */
+    void toFile() throws IOException {
+        if (!entries.isEmpty()) {
+            writeRun();
+        }
+    }
+
     private void writeRun() throws IOException {
         entries.sort(BY_OCCURRENCE);
         Path run = runFiles.next();

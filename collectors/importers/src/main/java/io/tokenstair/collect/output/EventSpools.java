@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 /** The spools of all collectors of an import, and the log they become: one partition in {@link EventHeader#ORDER}. */
 public final class EventSpools implements Closeable {
     private static final long MEMORY_BYTES = 8L << 20;
+    /** Spools that may hold what fits in memory: those made before them have it in files. */
+    private static final int HELD = 16;
 
     private final Path log;
     private final List<CollectorSpool> spools = new ArrayList<>();
@@ -28,10 +30,18 @@ public final class EventSpools implements Closeable {
     }
 
     /** A new collector. */
-    public CollectorSpool collector(String collectorId, long collectorEpoch, String clockId) {
+    public CollectorSpool collector(String collectorId, long collectorEpoch, String clockId) throws IOException {
+        if (spools.size() >= HELD) {
+            spools.get(spools.size() - HELD).toFile();
+        }
         CollectorSpool spool = new CollectorSpool(collectorId, collectorEpoch, clockId, this::nextRun, MEMORY_BYTES);
         spools.add(spool);
         return spool;
+    }
+
+    /** Bytes of events that are held in memory now. */
+    long heldBytes() {
+        return spools.stream().mapToLong(CollectorSpool::heldBytes).sum();
     }
 
     private Path nextRun() throws IOException {

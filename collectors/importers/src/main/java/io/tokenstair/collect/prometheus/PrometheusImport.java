@@ -3,6 +3,7 @@ package io.tokenstair.collect.prometheus;
 import io.tokenstair.collect.importer.FileImport;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.output.EventSpools;
 import java.io.IOException;
@@ -18,6 +19,6 @@ public final class PrometheusImport extends FileImport {
     @Override
     protected void read(Path file, int index, RecordReader reader, EventSpools spools) throws IOException {
         String source = String.valueOf(file.getFileName());
-        Scrape.read(reader, file, source, null, spools.collector("prometheus", index + 1L, "scraper"));
+        Scrape.read(reader, file, source, null, spools.collector("prometheus", FileDigest.of(file), "scraper"));
     }
 }

@@ -6,6 +6,7 @@ import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.Fields;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.RejectedRecordException;
@@ -48,12 +49,11 @@ public final class SseCaptureImport extends FileImport {
     protected void read(Path file, int index, RecordReader reader, EventSpools spools)
             throws IOException, ImportException {
         Long firstMillis = HostClock.firstWallMillis(file, limits(), "mono_ns", "epoch_ns");
-        long epoch = (firstMillis == null ? 1 : Math.max(1, firstMillis / 1_000)) + index;
         dated(firstMillis);
         String name = String.valueOf(file.getFileName());
         Capture capture = new Capture(
                 name.length() > LONGEST_SOURCE ? name.substring(0, LONGEST_SOURCE) : name,
-                spools.collector("sse-client", epoch, HostClock.MONOTONIC));
+                spools.collector("sse-client", FileDigest.ofFirstLine(file), HostClock.MONOTONIC));
         reader.readLines(file, capture::accept);
         capture.end();
         if (capture.known == 0 && reader.result(false).read() > 0) {

@@ -4,6 +4,7 @@ import io.tokenstair.collect.importer.FileImport;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.Excerpt;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.output.CollectorSpool;
@@ -72,7 +73,7 @@ public final class CsvImport extends FileImport {
     @Override
     protected void read(Path file, int index, RecordReader reader, EventSpools spools) throws IOException {
         String source = String.valueOf(file.getFileName());
-        CollectorSpool events = spools.collector("steps-csv", index + 1L, source + "/time");
+        CollectorSpool events = spools.collector("steps-csv", FileDigest.of(file, map.toString(), String.valueOf(maxSequences)), source + "/time");
         configure(events);
         Map<String, Integer> header = null;
         Place place = new Place();

@@ -4,6 +4,7 @@ import io.tokenstair.collect.importer.FileImport;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.UnzippedFile;
 import io.tokenstair.collect.otlp.EngineRequests;
@@ -38,7 +39,8 @@ public final class OtlpImport extends FileImport {
     private final EngineRequests requests = new EngineRequests();
     private final SglangSteps steps = new SglangSteps();
     private long passedOver;
-    private @Nullable CollectorSpool spool;
+    /** Of all files: what they tell together is theirs, in whatever order they were named. */
+    private long digests;
 
     /**
      * An import within these limits.
@@ -56,8 +58,9 @@ public final class OtlpImport extends FileImport {
     @Override
     protected void read(Path file, int index, RecordReader reader, EventSpools spools)
             throws IOException, ImportException {
-        CollectorSpool events = spool == null ? spools.collector(FORMAT, 1, "none") : spool;
-        spool = events;
+        long digest = FileDigest.of(file, String.valueOf(asRequests));
+        digests += digest;
+        CollectorSpool events = spools.collector(FORMAT, digest, "none");
         byte[] start = new byte[PEEK_BYTES];
         int length;
         try (UnzippedFile in = UnzippedFile.byContent(file, limits().unzippedBytes())) {
@@ -195,11 +198,8 @@ public final class OtlpImport extends FileImport {
 
     @Override
     protected void finish(EventSpools spools) throws IOException {
-        CollectorSpool events = spool;
-        if (events == null) {
-            return;
-        }
         if (asRequests) {
+            CollectorSpool events = spools.collector(FORMAT + "-requests", digests, "none");
             List<TimedEvent> told = new ArrayList<>();
             requests.finish(told::add);
             steps.finish(told::add);

@@ -43,7 +43,7 @@ public final class IterationsImport extends FileImport {
         String name = String.valueOf(file.getFileName());
         String source = name.length() > 160 ? name.substring(0, 160) : name;
         CollectorSpool events =
-                spools.collector("trtllm-iterations", FileDigest.of(file) + index, source + "/iterations");
+                spools.collector("trtllm-iterations", FileDigest.of(file, engine), source + "/iterations");
         Iterations iterations = new Iterations(source, engine, events::add);
         try {
             reader.readObjects(file, iteration -> {

@@ -46,7 +46,7 @@ public final class TritonTraceImport extends FileImport {
         String name = String.valueOf(file.getFileName());
         String source = name.length() > 160 ? name.substring(0, 160) : name;
         String clockId = clock == null ? "monotonic@" + source : clock;
-        CollectorSpool events = spools.collector(FORMAT, FileDigest.of(file) + index, clockId);
+        CollectorSpool events = spools.collector(FORMAT, FileDigest.of(file, engine, clock), clockId);
         TritonTraces traces = new TritonTraces(source, engine, clockId, events::add);
         if (!readAsWritten(file, reader, traces)) {
             readAsJson(file, reader, traces);

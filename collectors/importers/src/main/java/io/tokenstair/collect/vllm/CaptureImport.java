@@ -14,9 +14,11 @@ import io.tokenstair.collect.output.EventSpools;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Imports captures into a folder log: every layer of every capture, one collector each, into one partition in the order of events.
@@ -31,6 +33,9 @@ public final class CaptureImport implements Importer {
     private final LineSource.Limits limits;
     private final ImportListener listener;
     private final Map<String, LayerCount> counts = new LinkedHashMap<>();
+    /** Epochs of the captures so far: two of one second are two starts. */
+    private final Set<Long> epochs = new HashSet<>();
+
 
     /** Reads one layer; false when its files are missing. */
     private interface Layer {
@@ -95,7 +100,11 @@ public final class CaptureImport implements Importer {
             metaProblem = e.reason();
         }
         CaptureClock clock = CaptureClock.sample(capture, meta);
-        CaptureIdentity identity = CaptureIdentity.of(index, captures, clock.recordedSeconds());
+        long recordedSeconds = clock.recordedSeconds();
+        while (!epochs.add(recordedSeconds + index)) {
+            recordedSeconds++;
+        }
+        CaptureIdentity identity = CaptureIdentity.of(index, captures, recordedSeconds);
         CollectorSpool importEvents = collector(spools, COLLECTOR, identity);
         if (metaProblem != null) {
             LayerReader reader = reader("meta", capture, clock, importEvents);
@@ -118,7 +127,8 @@ public final class CaptureImport implements Importer {
         layer(StatLogLayer.NAME, StatLogLayer.FILE + "[.gz]", capture, clock, importEvents, statLog::read);
     }
 
-    private static CollectorSpool collector(EventSpools spools, String collectorId, CaptureIdentity identity) {
+    private static CollectorSpool collector(EventSpools spools, String collectorId, CaptureIdentity identity)
+            throws IOException {
         return spools.collector(collectorId, identity.collectorEpoch(), identity.clockId());
     }
 

@@ -5,6 +5,7 @@ import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.Fields;
+import io.tokenstair.collect.input.FileDigest;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.Quantities;
 import io.tokenstair.collect.input.RejectedRecordException;
@@ -37,7 +38,7 @@ public final class MooncakeImport extends FileImport {
             throws IOException, ImportException {
         String name = String.valueOf(file.getFileName());
         String source = name.length() > LONGEST_SOURCE ? name.substring(0, LONGEST_SOURCE) : name;
-        CollectorSpool events = spools.collector(FORMAT, index + 1L, source + "/arrival");
+        CollectorSpool events = spools.collector(FORMAT, FileDigest.of(file), source + "/arrival");
         Trace trace = new Trace(source, events);
         reader.readLines(file, trace::accept);
         if (trace.known == 0 && reader.result(false).read() > 0) {

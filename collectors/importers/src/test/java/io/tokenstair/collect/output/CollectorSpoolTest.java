@@ -74,4 +74,20 @@ class CollectorSpoolTest {
             assertThat(left).isEmpty();
         }
     }
+
+    @Test
+    void manyFilesOfAnImportHoldNoMoreThanAFew() throws IOException {
+        try (EventSpools spools = new EventSpools(folder.resolve("log"))) {
+            long most = 0;
+            for (int file = 0; file < 200; file++) {
+                CollectorSpool spool = spools.collector("c", file, "clock");
+                for (int i = 0; i < 50; i++) {
+                    spool.add(i, (long) i, null, new IdAliased("r" + i, "a".repeat(200), "o"));
+                }
+                most = Math.max(most, spools.heldBytes());
+            }
+            assertThat(most).isLessThan(16 * 50 * 400L);
+            assertThat(spools.write()).isEqualTo(200 * 50);
+        }
+    }
 }

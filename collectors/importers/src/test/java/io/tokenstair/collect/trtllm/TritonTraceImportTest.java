@@ -23,7 +23,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Traces by the published schema of Triton (docs/user_guide/trace.md); no server of it can run here. */
+/** Traces by the schema that the documentation of Triton publishes; no server of it can run here. */
 class TritonTraceImportTest {
     private static final long T = 2_356_425_054_000_000L;
 

@@ -9,10 +9,10 @@ import io.tokenstair.event.wire.Utf8;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +27,8 @@ public final class EngineRequests {
 
     private static final String SERVER = "gateway";
 
-    private final Map<String, List<Answer>> answers = new LinkedHashMap<>();
+    /** By id, so that the order in which files came says nothing. */
+    private final Map<String, List<Answer>> answers = new TreeMap<>();
     private final Set<String> withTokens = new HashSet<>();
     private int held;
     private long leftOut;
