@@ -89,10 +89,13 @@ def main():
     parser.add_argument("--streams", type=int, default=4)
     parser.add_argument("--prompt", type=int, default=64)
     parser.add_argument("--tokens", type=int, default=100)
+    parser.add_argument("--collector", type=int, help="its process, whose core time is printed too")
     args = parser.parse_args()
     skip = os.path.getsize(args.costs) if os.path.exists(args.costs) else 0
     load_before = os.getloadavg()[0]
+    collector_before, began = core_seconds(args.collector), time.monotonic()
     rounds = asyncio.run(load(args))
+    collector, took = core_seconds(args.collector), time.monotonic() - began
     print(f"{args.rounds} rounds of {args.streams} streams of {args.tokens} tokens; load of the machine {load_before:.1f} before, "
           f"{os.getloadavg()[0]:.1f} after; {os.cpu_count()} cores")
     print(f"{'':14}{'without':>10}{'with':>10}   with against without, 95 %      A against B, 95 %")
@@ -108,6 +111,32 @@ def main():
         file.seek(skip)
         costs = [json.loads(line) for line in file]
     engine(costs)
+    if collector is not None and collector_before is not None:
+        # It is sent to in the rounds with the probe only, and does the rest in all.
+        spent, steps = collector - collector_before, sum(c["steps"] for c in costs if c["round"].startswith("P-"))
+        print(f"core time of the collector: {1000 * spent / took:.1f} ms per second, {1e6 * spent / steps:.0f} us per step it was told of")
+
+
+def core_seconds(root):
+    """Core time of a process and those it started; None where it cannot be read."""
+    if root is None:
+        return None
+    total, tick, wanted = 0, os.sysconf("SC_CLK_TCK"), {root}
+    found = False
+    try:
+        for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    words = file.read().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if pid in wanted or int(words[1]) in wanted:
+                wanted.add(pid)
+                found = True
+                total += int(words[11]) + int(words[12])
+    except OSError:
+        return None
+    return total / tick if found else None
 
 
 def engine(costs):
@@ -116,7 +145,7 @@ def engine(costs):
     off = [c for c in costs if c["round"][0] in "AB"]
     steps = sum(c["steps"] for c in on)
     rows = sum(c["rows"] for c in on) / steps
-    kinds = {"zmq-publisher": "vLLM's KV publisher", "tokenstair-probe": "the probe's thread", "zmq": "ZeroMQ's threads for both"}
+    kinds = {"zmq-publisher": "vLLM's KV publisher", "tokenstair-probe": "the probe's thread", "zmq": "ZeroMQ's threads"}
 
     def micros(of, figure):
         return [figure(c) / c["steps"] / 1e3 for c in of]

@@ -13,10 +13,12 @@ from time import thread_time_ns
 
 from vllm.v1.core.sched.scheduler import Scheduler
 
+from tokenstair_probe import process
+from tokenstair_probe.process import ProcessWatch, stall_cause
 from tokenstair_probe.recorder import Recording
 from tokenstair_probe.scheduler import attach
 
-WRAPPED = ("get_new_blocks", "_maybe_evict_cached_block", "touch", "free_blocks", "reset_prefix_cache")
+WRAPPED = ("get_new_blocks", "_maybe_evict_cached_block", "touch", "free_blocks", "reset_prefix_cache", "evict_blocks")
 
 
 class _Inner(Scheduler):
@@ -35,6 +37,31 @@ class _Inner(Scheduler):
         return result
 
 
+class _Gate:
+    """What the probe's thread waits at between two looks. While the probe is off it stays there."""
+
+    def __init__(self, watch) -> None:
+        self.on = threading.Event()
+        self._wake = watch._wake
+        self._opened = False
+        self.release = watch._wake.release
+        process.stall_cause = self._cause
+
+    def acquire(self, *args) -> bool:
+        woken = self._wake.acquire(*args)
+        if not self.on.is_set():
+            self.on.wait()
+            self._opened = True
+        return woken
+
+    def _cause(self, *args):
+        """The time that it was kept here is no stall."""
+        if self._opened:
+            self._opened = False
+            return None
+        return stall_cause(*args)
+
+
 class ToggleScheduler(Recording, _Inner):
     def __init__(self, *args, **kwargs) -> None:
         self._round = None
@@ -42,6 +69,8 @@ class ToggleScheduler(Recording, _Inner):
         before = _threads()
         super().__init__(*args, **kwargs)
         self._recorder = attach(self)
+        watch = ProcessWatch.running()
+        self._gate = watch._wake = _Gate(watch)
         # Not of the engine itself, as all of these came with its scheduler: KV events, the probe, and ZeroMQ's for both.
         python = {str(thread.native_id): thread.name for thread in threading.enumerate()}
         self._kinds = {tid: python.get(tid, "zmq") for tid in _threads() - before}
@@ -71,6 +100,12 @@ class ToggleScheduler(Recording, _Inner):
                 self.kv_event_publisher.publish = self._publish
         self._tokenstair = self._recorder if on else None
         self._recorder.on = on
+        if on:
+            # The rounds without lie between two steps: those were not slow.
+            self._recorder._ended = 1 << 62
+            self._gate.on.set()
+        else:
+            self._gate.on.clear()
         pool.enable_kv_cache_events = on
 
     def schedule(self, *args, **kwargs):

@@ -3,15 +3,20 @@
 #   bench/overhead/run.sh VENV MODEL [measure.py options]     VENV has vLLM and the probe installed, MODEL is a folder
 # CASES      of the collector: present, absent, frozen, disk-full (default: absent, or present where COLLECTOR is set); one server for all
 # COLLECTOR  a command that collects, such as "./tokenstair collect vllm"
+# KV         how KV events come: probe (carried by it, the default) or zmq (vLLM's own publisher)
+# ENGINE_CPUS, OTHER_CPUS  cores of the engine, cores of client and collector, as for taskset (default: all share all)
 # PORT       the first of four ports
 set -eu -o pipefail
-[ $# -ge 2 ] || { sed -n '2,6s/^# *//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,8s/^# *//p' "$0" >&2; exit 2; }
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 venv="$1" model="$2"
 shift 2
 work="$(mktemp -d)"
 port="${PORT:-8131}"
-server="" collector="" full=""
+engine_cpus=() other_cpus=()
+if [ -n "${ENGINE_CPUS:-}" ]; then engine_cpus=(taskset -c "$ENGINE_CPUS"); fi
+if [ -n "${OTHER_CPUS:-}" ]; then other_cpus=(taskset -c "$OTHER_CPUS"); fi
+server="" collector="" full="" kv_way="${KV:-probe}"
 cases="${CASES:-$([ -n "${COLLECTOR:-}" ] && echo present || echo absent)}"
 
 end_collector() {
@@ -33,8 +38,10 @@ trap stop EXIT
 # begin_collector FOLDER: COLLECTOR gets the options of `tokenstair collect vllm`.
 begin_collector() {
   [ -n "${COLLECTOR:-}" ] || { echo "COLLECTOR is not set" >&2; exit 2; }
-  $COLLECTOR --to "$1" --probe "tcp://127.0.0.1:$((port + 1))" --kv-events "tcp://127.0.0.1:$((port + 2))" \
-    --kv-replay "tcp://127.0.0.1:$((port + 3))" >"$work/collector.log" 2>&1 &
+  local kv_options=()
+  if [ "$kv_way" = zmq ]; then kv_options=(--kv-events "tcp://127.0.0.1:$((port + 2))" --kv-replay "tcp://127.0.0.1:$((port + 3))"); fi
+  ${other_cpus[@]+"${other_cpus[@]}"} $COLLECTOR --to "$1" --probe "tcp://127.0.0.1:$((port + 1))" ${kv_options[@]+"${kv_options[@]}"} \
+    >"$work/collector.log" 2>&1 &
   collector=$!
   for _ in $(seq 1 60); do
     if grep -q . "$work/collector.log"; then break; fi
@@ -46,8 +53,17 @@ begin_collector() {
 
 export TOKENSTAIR_PROBE="tcp://127.0.0.1:$((port + 1))" OVERHEAD_COSTS="$work/costs.jsonl" PYTHONPATH="$here${PYTHONPATH:+:$PYTHONPATH}"
 export HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 DO_NOT_TRACK=1
-kv='{"enable_kv_cache_events":true,"publisher":"zmq","endpoint":"tcp://*:'$((port + 2))'","replay_endpoint":"tcp://*:'$((port + 3))'","topic":"kv"}'
-"$venv/bin/python" -m vllm.entrypoints.openai.api_server --model "$model" --load-format dummy --served-model-name tiny \
+case "$kv_way" in
+  probe) kv='{"enable_kv_cache_events":true,"publisher":"null"}' ;;
+  zmq)
+    kv='{"enable_kv_cache_events":true,"publisher":"zmq","endpoint":"tcp://*:'$((port + 2))'","replay_endpoint":"tcp://*:'$((port + 3))'","topic":"kv"}'
+    ;;
+  *)
+    echo "KV is probe or zmq, not $kv_way" >&2
+    exit 2
+    ;;
+esac
+${engine_cpus[@]+"${engine_cpus[@]}"} "$venv/bin/python" -m vllm.entrypoints.openai.api_server --model "$model" --load-format dummy --served-model-name tiny \
   --host 127.0.0.1 --port "$port" --dtype bfloat16 --enforce-eager --max-model-len 2048 --block-size 32 \
   --kv-cache-memory-bytes 1000000000 --num-gpu-blocks-override 1000 --max-num-batched-tokens 512 --enable-prefix-caching \
   --kv-events-config "$kv" --scheduler-cls overhead_toggle.ToggleScheduler >"$work/server.log" 2>&1 &
@@ -81,7 +97,8 @@ for case in $cases; do
       exit 2
       ;;
   esac
-  "$venv/bin/python" "$here/measure.py" --url "http://127.0.0.1:$port" --costs "$work/costs.jsonl" "$@"
+  ${other_cpus[@]+"${other_cpus[@]}"} "$venv/bin/python" "$here/measure.py" --url "http://127.0.0.1:$port" --costs "$work/costs.jsonl" \
+    ${collector:+--collector "$collector"} "$@"
   if [ "$case" = frozen ]; then
     kill -CONT "$collector"
     sleep 4

@@ -1,6 +1,8 @@
 """The probe without vLLM: stand-ins have the attributes, and nothing but the attributes, that recorded schedulers have."""
+import ctypes
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -64,6 +66,11 @@ class Pool:
     def free_blocks(self, ordered_blocks):
         for _ in ordered_blocks:
             pass
+
+    def evict_blocks(self, block_ids):
+        for block in self.blocks:
+            if block.block_id in block_ids:
+                self._maybe_evict_cached_block(block)
 
     def reset_prefix_cache(self):
         return True
@@ -132,6 +139,10 @@ class Collected:
         self.context.term()
 
 
+def count_of(body):
+    return sum(len(record[1]) // 96 if record[0] == records.SAME_STEPS else 1 for record in body)
+
+
 def decode_all(body):
     """All values of a frame, one after the other: msgspec reads one only, so the array's header is put before them."""
     for count in range(1, 100_000):
@@ -180,8 +191,24 @@ class ProbeTest(unittest.TestCase):
         found = []
         for envelope, body in self.collected.messages():
             self.assertEqual(envelope[0], records.MAGIC)
-            self.assertEqual(envelope[7], len(body))
+            self.assertEqual(envelope[7], count_of(body))
             found += [record for record in body if record[0] == kind]
+        return found
+
+    def steps_of(self, messages):
+        """Whole steps, and those that are like one: [step, scheduled, computed before, outputs before, made by whole record]."""
+        whole, found = {}, []
+        for envelope, body in messages:
+            for record in body:
+                if record[0] == records.STEP:
+                    whole[record[1]] = record
+                    found.append([record[1], record[10], record[12], record[13], True])
+                elif record[0] == records.SAME_STEPS:
+                    for row in struct.iter_unpack(">12q", record[1]):
+                        base = whole[row[8]]
+                        more = row[0] - row[8]
+                        self.assertGreater(more, 0)
+                        found.append([row[0], base[10], [c + more for c in base[12]], [o + more for o in base[13]], False])
         return found
 
     def test_a_step_of_decodes_ships_the_engines_own_columns(self):
@@ -218,6 +245,193 @@ class ProbeTest(unittest.TestCase):
         self.assertEqual(step[17], [3, 1])
         self.assertEqual(step[18], [[1, "length"]])
 
+    def test_steps_like_an_earlier_one_are_told_by_their_stamps(self):
+        scheduler = self.probed("a", "b")
+
+        def made(*ids):
+            return {0: SimpleNamespace(outputs=[Output(name, [1]) for name in ids])}
+
+        def step(k, scheduled=None, **more):
+            scheduled = scheduled or {"a": 1, "b": 1}
+            ids = list(scheduled)
+            self.run_step(scheduler, step_output(scheduled, ids, [68 + k, 70 + k][:len(ids)], [5 + k, 7 + k][:len(ids)]), made(*ids), **more)
+
+        for k in range(4):
+            step(k)
+        step(4, {"a": 1, "b": 9})  # a chunk of a prompt
+        step(5)
+        scheduler.finished_req_ids = {"b"}
+        step(6)  # one ends
+        scheduler.finished_req_ids = set()
+        scheduler.running = ["a"]
+        step(7, {"a": 1})
+        step(8, {"a": 1})
+        scheduler._preempt_request(scheduler.requests["a"], 1.0)
+        step(9, {"a": 1})  # it was preempted and came back
+        step(10, {"a": 1})
+        scheduler.finish_requests(["b"], SimpleNamespace(name="FINISHED_ABORTED"))
+        step(11, {"a": 1})
+        scheduler._tokenstair.ship()
+        step(12, {"a": 1})  # the first of a message
+        step(13, {"a": 1})
+        scheduler._tokenstair.ship()
+        messages = list(self.collected.messages())
+        found = self.steps_of(messages)
+        self.assertEqual([row[0] for row in found], list(range(14)))
+        whole = [row[0] for row in found if row[4]]
+        self.assertEqual(whole, [0, 4, 5, 6, 7, 9, 11, 12])
+        self.assertEqual([row[2] for row in found], [[68 + k, 70 + k][:1 if k > 6 else 2] for k in range(14)])
+        self.assertEqual([row[3] for row in found], [[5 + k, 7 + k][:1 if k > 6 else 2] for k in range(14)])
+        for envelope, body in messages:
+            self.assertEqual(envelope[7], count_of(body))
+
+    def test_with_two_steps_in_flight_a_step_is_like_one_that_gave_each_sequence_a_token(self):
+        scheduler = self.probed("a", "b")
+        outputs = [step_output({"a": 1, "b": 1}, ["a", "b"], [68 + k, 70 + k], [5 + k, 7 + k]) for k in range(8)]
+
+        def schedule(k):
+            scheduler.step_output = outputs[k]
+            scheduler.schedule()
+
+        def update(k, *ids):
+            scheduler.result = {0: SimpleNamespace(outputs=[Output(name, [1]) for name in ids])}
+            scheduler.update_from_output(outputs[k], None)
+
+        schedule(0)
+        for k in range(1, 8):
+            schedule(k)
+            # Step 4 gives one of them none: 5 was scheduled as if it were like those before it.
+            update(k - 1, *("a",) if k - 1 == 4 else ("a", "b"))
+        scheduler._tokenstair.ship()
+        found = self.steps_of(self.collected.messages())
+        self.assertEqual([row[0] for row in found], list(range(7)))
+        self.assertEqual([row[0] for row in found if row[4]], [0, 4, 5, 6])
+
+    def test_an_engine_that_guesses_tokens_tells_every_step_whole(self):
+        scheduler = Probed("a")
+        scheduler.num_spec_tokens = 2
+        scheduler._tokenstair = StepRecorder(scheduler, self.outbox(), {})
+        for k in range(3):
+            self.run_step(
+                scheduler, step_output({"a": 1}, ["a"], [68 + k], [5 + k]), {0: SimpleNamespace(outputs=[Output("a", [1])])})
+        self.assertEqual(len(self.records_of(scheduler, records.STEP)), 3)
+
+    def test_steps_like_one_that_was_lost_are_lost_with_it_and_counted(self):
+        scheduler = self.probed("a")
+        recorder = scheduler._tokenstair
+        recorder._announce_at = 1 << 62
+        one = {0: SimpleNamespace(outputs=[Output("a", [1])])}
+        send = recorder.outbox._send
+
+        def refuse(*args):
+            raise zmq.ZMQError(zmq.EAGAIN)
+
+        def steps(first, count):
+            for k in range(first, first + count):
+                self.run_step(scheduler, step_output({"a": 1}, ["a"], [68 + k], [5 + k]), one)
+
+        recorder.ship()
+        steps(0, 3)
+        base = recorder._like
+        recorder.outbox._send = refuse
+        recorder.ship()
+        recorder.outbox._send = send
+        recorder._like = base  # as where the scheduler's thread was in the middle of a step
+        steps(3, 2)
+        recorder._like = -1
+        steps(5, 2)
+        recorder.ship()
+        messages = list(self.collected.messages())[1:]
+        self.assertEqual([row[0] for row in self.steps_of(messages)], [5, 6])
+        self.assertEqual(recorder.outbox.lost, 5)
+        self.assertEqual(messages[-1][0][6] + messages[-1][0][7], 2 + 7)
+
+    def test_batches_of_kv_events_are_carried_where_nobody_publishes_them(self):
+        class BlockStored(SimpleNamespace):
+            pass
+
+        class BlockRemoved(SimpleNamespace):
+            pass
+
+        class AllBlocksCleared(SimpleNamespace):
+            pass
+
+        class Publisher:
+            def __init__(self):
+                self.got = []
+
+            def publish(self, batch):
+                self.got.append(batch)
+
+        class NullEventPublisher(Publisher):
+            pass
+
+        secret = 987654321
+        batch = SimpleNamespace(ts=1790000000.5, data_parallel_rank=None, events=[
+            BlockStored(block_hashes=[b"\x01" * 32, 7], parent_block_hash=None, token_ids=[secret] * 64, block_size=32, lora_id=None, medium="GPU"),
+            BlockRemoved(block_hashes=[9]),  # as older engines have it: without a medium
+            AllBlocksCleared()])
+
+        class Publishing(Scheduler):
+            def update_from_output(self, scheduler_output, model_runner_output):
+                self.kv_event_publisher.publish(batch)
+                return self.result
+
+        class ProbedPublishing(Recording, Publishing):
+            pass
+
+        for publisher in (NullEventPublisher(), Publisher()):
+            scheduler = ProbedPublishing("a")
+            scheduler.kv_event_publisher = publisher
+            scheduler._tokenstair = StepRecorder(scheduler, self.outbox(), {})
+            for k in range(3):
+                self.run_step(
+                    scheduler, step_output({"a": 1}, ["a"], [68 + k], [5 + k]), {0: SimpleNamespace(outputs=[Output("a", [1])])})
+            scheduler._tokenstair.ship()
+            self.assertEqual(publisher.got, [batch] * 3)
+            body = [record for _, rows in self.collected.messages() for record in rows]
+            steps = [record for record in body if record[0] == records.STEP]
+            self.assertEqual(steps[0][19], 0)
+            same = b"".join(record[1] for record in body if record[0] == records.SAME_STEPS)
+            self.assertEqual([row[11] for row in struct.iter_unpack(">12q", same)], [1, 2])
+            carried = [record for record in body if record[0] == records.KV_EVENTS]
+            if type(publisher) is Publisher:
+                self.assertEqual(carried, [])
+                continue
+            self.assertEqual([record[2] for record in carried], [0, 1, 2])
+            self.assertLess(body.index(carried[0]), body.index(steps[0]))
+            self.assertNotIn(secret.to_bytes(4, "big"), carried[0][3])
+            self.assertEqual(msgspec.msgpack.decode(carried[0][3]), [
+                1790000000.5, [
+                    ["BlockStored", [b"\x01" * 32, 7], None, [0] * 64, 32, None, "GPU"], ["BlockRemoved", [9], None],
+                    ["AllBlocksCleared"]], 0])
+
+    def test_a_look_that_comes_late_tells_of_a_stall_and_steps_one_after_the_other_are_looked_at_seldom(self):
+        os.environ["TOKENSTAIR_PROBE"] = self.collected.address
+        try:
+            watch = ProcessWatch.start("engine", 0)
+        finally:
+            del os.environ["TOKENSTAIR_PROBE"]
+        recorder = SimpleNamespace(step_count=0, slow_nanos=-(1 << 62), ship=lambda: shipped.append(time.monotonic()))
+        shipped = []
+        watch._recorders = (recorder,)
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            recorder.step_count += 1
+            time.sleep(0.01)
+        # Once a second, and when it began.
+        self.assertLessEqual(len(shipped), 6)
+        # A call that keeps the interpreter: nothing else of it runs meanwhile. Several times, as one that finds no core then tells of none.
+        keep = ctypes.PyDLL(None).usleep
+        started = time.monotonic_ns()
+        for _ in range(4):
+            keep(900_000)
+            time.sleep(0.05)
+        watch.finish()
+        ProcessWatch._current = None
+        paused = [record for _, body in self.collected.messages() for record in body if record[0] == records.PAUSED]
+        self.assertTrue(any(record[2] >= started and record[3] - record[2] >= 600_000_000 for record in paused), paused)
+
     def test_new_and_resumed_sequences_are_told_apart(self):
         scheduler = self.probed("a", "b", "n")
         new = SimpleNamespace(req_id="n", num_computed_tokens=32)
@@ -237,14 +451,16 @@ class ProbeTest(unittest.TestCase):
             change(scheduler, output)
             scheduler.step_output = output
             scheduler.schedule()
-            return scheduler._tokenstair._kept[-1][8]
+            return scheduler._tokenstair._open_steps[-1][4][6]
 
         self.assertEqual(reason(lambda s, o: setattr(s, "running", list(range(8)))), records.WAIT_SEATS)
         self.assertEqual(
             reason(lambda s, o: setattr(o, "total_num_scheduled_tokens", 512)), records.WAIT_TOKEN_BUDGET)
         self.assertEqual(reason(lambda s, o: None), records.WAIT_KV_BLOCKS)
         self.assertEqual(
-            reason(lambda s, o: setattr(s.waiting[0].status, "name", "WAITING_FOR_REMOTE_KVS")), records.WAIT_UNKNOWN)
+            reason(lambda s, o: setattr(s.waiting[0].status, "name", "WAITING_FOR_REMOTE_KVS")), records.WAIT_REMOTE_KV)
+        self.assertEqual(reason(lambda s, o: setattr(s.waiting[0].status, "name", "WAITING_FOR_FSM")), records.WAIT_GRAMMAR)
+        self.assertEqual(reason(lambda s, o: setattr(s.waiting[0].status, "name", "SOMETHING_NEW")), records.WAIT_UNKNOWN)
 
     def test_a_preemption_names_who_wanted_the_blocks(self):
         class Preempting(Scheduler):
@@ -268,10 +484,11 @@ class ProbeTest(unittest.TestCase):
     def test_records_keep_their_order_among_the_steps_and_large_ones_go_in_several_messages(self):
         names = [f"request-with-a-long-name-{i:04d}" for i in range(300)]
         scheduler = self.probed(*names)
+        scheduler._tokenstair._several = True
         for i in range(20):
             self.run_step(
                 scheduler, step_output(dict.fromkeys(names, 1), names, [68] * 300, [5] * 300),
-                {0: SimpleNamespace(outputs=[Output(name, [1]) for name in names])})
+                {0: SimpleNamespace(outputs=[Output(name, [1, 2]) for name in names])})
             scheduler.add_request(Request(f"new-{i}"))
         scheduler._tokenstair.ship()
         messages = list(self.collected.messages())
@@ -350,7 +567,7 @@ class ProbeTest(unittest.TestCase):
 
     def test_a_queue_that_is_full_loses_whole_steps_and_counts_each(self):
         scheduler = self.probed("a")
-        scheduler._tokenstair._announced = 1 << 62
+        scheduler._tokenstair._announce_at = 1 << 62
         shipped = 3 * MAX_KEPT
         for i in range(shipped):
             if i == 2 * MAX_KEPT:
@@ -362,7 +579,8 @@ class ProbeTest(unittest.TestCase):
         steps, numbers, lost = [], [], 0
         for envelope, body in self.collected.messages():
             numbers += range(envelope[6], envelope[6] + envelope[7])
-            steps += [record[1] for record in body if record[0] == records.STEP]
+            self.assertEqual(envelope[7], count_of(body))
+            steps += [row[0] for row in self.steps_of([(envelope, body)])]
             lost = envelope[8]
         others = 2  # the announcement at the start
         self.assertEqual(len(numbers) - others, len(steps))
@@ -452,8 +670,9 @@ class ProbeTest(unittest.TestCase):
         scheduler.update_from_output(outputs[0], None)
         scheduler.update_from_output(outputs[2], None)
         self.run_step(scheduler, outputs[3], scheduler.result)
-        found = self.records_of(scheduler, records.STEP)
-        self.assertEqual([(step[1], step[12]) for step in found], [(0, [68]), (2, [70]), (3, [71])])
+        scheduler._tokenstair.ship()
+        found = self.steps_of(self.collected.messages())
+        self.assertEqual([(step, computed) for step, _, computed, _, _ in found], [(0, [68]), (2, [70]), (3, [71])])
 
     def test_a_record_that_cannot_be_encoded_keeps_its_number(self):
         outbox = self.outbox()
@@ -478,6 +697,9 @@ class ProbeTest(unittest.TestCase):
         [(asked, hashes, reused, idle)] = told
         self.assertEqual((asked, hashes, reused), (1, [expected], [2]))
         self.assertGreaterEqual(idle[0], 0)
+        told.clear()
+        pool.evict_blocks({2})
+        self.assertEqual([(row[0], len(row[1])) for row in told], [(0, 1)])
 
     def test_hashes_are_those_of_the_kv_events(self):
         digest = bytes(range(32))

@@ -37,6 +37,7 @@ class BlockLife:
         self._wrap_touch(pool)
         self._wrap_free(pool)
         self._wrap_reset(pool)
+        self._wrap_evict(pool)
 
     def _wrap_touch(self, pool) -> None:
         touch = getattr(pool, "touch", None)
@@ -79,6 +80,21 @@ class BlockLife:
             return result
 
         pool.reset_prefix_cache = forgetful
+
+    def _wrap_evict(self, pool) -> None:
+        """Blocks that are evicted by name, such as those that a KV connector failed to load, make room for nobody."""
+        evict = getattr(pool, "evict_blocks", None)
+        if evict is None:
+            return
+        gone = self._gone
+
+        def evicted(*args, **kwargs):
+            result = evict(*args, **kwargs)
+            if gone:
+                self._tell(0)
+            return result
+
+        pool.evict_blocks = evicted
 
     def _tell(self, asked: int) -> None:
         now = monotonic_ns()

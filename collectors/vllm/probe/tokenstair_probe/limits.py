@@ -39,7 +39,8 @@ def limits_of(scheduler, version: str) -> dict:
         "contextParallel": _of(scheduler, "parallel_config", "decode_context_parallel_size"),
         "eager": _of(config, "model_config", "enforce_eager"),
         "maxGraphBatch": _of(config, "compilation_config", "max_cudagraph_capture_size"),
-        "kvEvents": type(_of(scheduler, "kv_event_publisher")).__name__ not in ("NoneType", "NullEventPublisher"),
+        "kvEvents": _of(scheduler, "enable_kv_cache_events") or (
+            type(_of(scheduler, "kv_event_publisher")).__name__ not in ("NoneType", "NullEventPublisher")),
         "speculativeTokens": _of(scheduler, "num_spec_tokens"),
     }
     return {name: value for name, value in found.items() if isinstance(value, (str, int, bool))}

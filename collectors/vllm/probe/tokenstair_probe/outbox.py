@@ -10,7 +10,6 @@ from tokenstair_probe import records
 
 # What is sent at once: enough that the cost of sending is shared by many steps, little enough that it is not missed.
 FLUSH_BYTES = 64 * 1024
-FLUSH_NANOS = 200_000_000
 # Messages held while the collector does not take them: at FLUSH_BYTES each this bounds the memory to 16 MiB.
 PENDING_MESSAGES = 256
 LINGER_MILLIS = 200
@@ -86,20 +85,21 @@ class Outbox:
         self._next = 0
         self._buffer = bytearray()
         encoder = msgspec.msgpack.Encoder()
-        self._encode = encoder.encode
+        self.encode = encoder.encode
         self._encode_into = encoder.encode_into
         self._send = wire.send
 
-    def put(self, record) -> None:
-        """Takes a record. One that cannot be encoded keeps its number and loses its content."""
+    def put(self, record, count: int = 1) -> None:
+        """Takes a record, or several that are encoded as one. What cannot be encoded keeps its number and loses its content."""
         buffer = self._buffer
         length = len(buffer)
         try:
             self._encode_into(record, buffer, -1)
         except Exception:
             del buffer[length:]
-            self._encode_into((records.UNENCODABLE,), buffer, -1)
-        self._next += 1
+            for _ in range(count):
+                self._encode_into((records.UNENCODABLE,), buffer, -1)
+        self._next += count
 
     def lose(self, count: int) -> None:
         """Counts records that were lost before they came here; they keep their numbers."""
@@ -119,7 +119,7 @@ class Outbox:
         before = monotonic_ns()
         wall = time_ns()
         after = monotonic_ns()
-        envelope = self._encode((
+        envelope = self.encode((
             records.MAGIC, records.WIRE_VERSION, self.source, self.role, self.rank, self.engine,
             self._first, count, self.lost, before, wall, after, MACHINE))
         try:

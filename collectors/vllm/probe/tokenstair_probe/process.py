@@ -5,22 +5,26 @@ import platform
 import threading
 from collections import deque
 from os import pread
-from time import monotonic_ns, process_time_ns, sleep, time_ns
+from time import monotonic_ns, process_time_ns, time_ns
 
 from tokenstair_probe import __version__, records
-from tokenstair_probe.outbox import FLUSH_NANOS, Outbox, Wire, endpoint
+from tokenstair_probe.outbox import Outbox, Wire, endpoint
 
-# How often it looks. Each look wakes a thread, which takes more of a core's time than all that the thread then does; so it looks often
-# only for a while after it has seen a stall.
-TICK_SECONDS = 0.1
-WATCHFUL_TICK_SECONDS = 0.02
+# How often it looks. Each look wakes a thread, which takes more of a core's time than all that the thread then does. So it looks seldom while
+# steps are made one after the other, and often only for a while after it has seen a stall.
+LOOK_MILLIS = 250
+TICK_NANOS = 100_000_000
+WATCHFUL_TICK_NANOS = 20_000_000
 WATCHFUL_NANOS = 10_000_000_000
+# Records are sent together: each message wakes two threads here and some more at the collector.
+SHIP_MILLIS = 1_000
 LOOP_TICK_SECONDS = 0.02
 CLOSE_SECONDS = 0.5
 STALL_NANOS = 30_000_000
+# A look that is this late may have waited for a core: how long it did is read anew, so that it does not count for the next one.
+WAITED_NANOS = 1_000_000
 COLLECTION_NANOS = 1_000_000
 HELLO_NANOS = 2_000_000_000
-TOTALS_NANOS = 1_000_000_000
 MAX_PENDING = 4096
 
 
@@ -42,6 +46,13 @@ class ProcessWatch:
         gc.callbacks.append(self._collected)
         self._recorders: tuple = ()
         self._closing = False
+        # Let go to wake the thread before it looks by itself.
+        self._wake = threading.Lock()
+        self._wake.acquire()
+        # Counts up while the process does what it is there for.
+        self.signs = 0
+        self._look_nanos = _millis("TOKENSTAIR_PROBE_LOOK_MILLIS", LOOK_MILLIS) * 1_000_000
+        self._ship_nanos = _millis("TOKENSTAIR_PROBE_SHIP_MILLIS", SHIP_MILLIS) * 1_000_000
         # All that this process sends goes over it.
         self.wire = Wire(address)
         self._thread = threading.Thread(target=self._run, name="tokenstair-probe", daemon=True)
@@ -77,7 +88,7 @@ class ProcessWatch:
         self._pending.append(record)
 
     def total(self, name: str) -> list:
-        """A running total [nanos, calls] that is shipped once a second."""
+        """A running total [nanos, calls] that is shipped with every hello."""
         return self.totals.setdefault(name, [0, 0])
 
     def _collected(self, phase, info) -> None:
@@ -99,13 +110,23 @@ class ProcessWatch:
         loop.call_later(LOOP_TICK_SECONDS, tick, monotonic_ns() + int(LOOP_TICK_SECONDS * 1e9))
 
     def carry(self, recorder) -> None:
-        """Sends what this recorder keeps, several times a second and at its end."""
+        """Sends what this recorder keeps, once a second, when it has much, when it falls silent and at its end."""
         recorder.on_close = self.finish
+        recorder.on_full = self.wake
         self._recorders = (*self._recorders, recorder)
+
+    def wake(self) -> None:
+        """Has the thread look now."""
+        try:
+            self._wake.release()
+        except RuntimeError:
+            # It has been woken already.
+            pass
 
     def finish(self) -> None:
         """Sends what there is and ends; waits for it no longer than CLOSE_SECONDS."""
         self._closing = True
+        self.wake()
         self._thread.join(CLOSE_SECONDS)
 
     def _run(self) -> None:
@@ -123,49 +144,62 @@ class ProcessWatch:
                 "The probe's watch of this process failed and has ended. The engine is not affected.")
 
     def _loop(self, outbox: Outbox, own: int) -> None:
-        hello = totals = shipped = 0
+        hello = shipped = signs = 0
+        watchful_until = 0
+        flowing = False
         used, waited = process_time_ns(), pread(own, 64, 0)
-        now, watchful_until = monotonic_ns(), 0
+        now = monotonic_ns()
         while True:
-            rest = WATCHFUL_TICK_SECONDS if now < watchful_until else TICK_SECONDS
-            due = monotonic_ns() + int(rest * 1e9)
-            sleep(rest)
+            rest = WATCHFUL_TICK_NANOS if now < watchful_until else self._look_nanos if flowing else TICK_NANOS
+            due = monotonic_ns() + rest
+            woken = self._wake.acquire(True, rest / 1e9)
             now = monotonic_ns()
-            used_now = process_time_ns()
             if now - due >= STALL_NANOS:
-                # Since it was last read, which is at most one look more: a wait that is told too long leaves the cause open.
-                cause = stall_cause(now - due, used_now - used, _waited(pread(own, 64, 0)) - _waited(waited))
+                # Since the last look: a time on cores that is told too long makes "gil" of a "stop" at most.
+                cause = stall_cause(now - due, process_time_ns() - used, _waited(pread(own, 64, 0)) - _waited(waited))
                 if cause is not None:
                     outbox.put((records.PAUSED, cause, due, now))
                     watchful_until = now + WATCHFUL_NANOS
-            used = used_now
-            if rest < TICK_SECONDS:
-                waited = pread(own, 64, 0)
-            closing = self._closing
-            if now - shipped < FLUSH_NANOS and not closing:
-                continue
-            shipped = now
-            waited = pread(own, 64, 0)
-            outbox.role, outbox.rank = self.role, self.rank
+            before, signs = signs, self.signs
+            slow_nanos = 0
             for recorder in self._recorders:
-                recorder.ship()
-            if now - hello >= HELLO_NANOS:
-                hello = now
-                outbox.put((records.PROCESS, now, self._describe()))
-            if now - totals >= TOTALS_NANOS:
-                totals = now
-                for name, (nanos, calls) in list(self.totals.items()):
-                    if calls:
-                        outbox.put((records.TOTAL, now, name, nanos, calls))
-            pending = self._pending
-            while pending:
-                outbox.put(pending.popleft())
-            outbox.flush()
+                signs += recorder.step_count
+                slow_nanos = max(slow_nanos, recorder.slow_nanos)
+            # Steps that are slow, and those that follow slow ones for a while, are looked at as often as when there are none.
+            flowing = signs != before and now - slow_nanos >= WATCHFUL_NANOS
+            closing = self._closing
+            # When nothing was done since the last look, what is kept goes out now.
+            if woken or closing or now - shipped >= (TICK_NANOS if signs == before else self._ship_nanos):
+                shipped = now
+                outbox.role, outbox.rank = self.role, self.rank
+                for recorder in self._recorders:
+                    recorder.ship()
+                if closing or now - hello >= HELLO_NANOS:
+                    hello = now
+                    outbox.put((records.PROCESS, now, self._describe()))
+                    for name, (nanos, calls) in list(self.totals.items()):
+                        if calls:
+                            outbox.put((records.TOTAL, now, name, nanos, calls))
+                pending = self._pending
+                while pending:
+                    outbox.put(pending.popleft())
+                outbox.flush()
             if closing:
                 return
+            used = process_time_ns()
+            if shipped == now or now - due >= WAITED_NANOS:
+                waited = pread(own, 64, 0)
 
     def _describe(self) -> dict:
         return {**self._constants, "parent": os.getppid(), "dropped": self._dropped}
+
+
+def _millis(name: str, usual: int) -> int:
+    """A span of the environment, from 100 to 5000 ms."""
+    try:
+        return max(100, min(5_000, int(os.environ.get(name, usual))))
+    except ValueError:
+        return usual
 
 
 def _constants() -> dict:

@@ -3,9 +3,10 @@ import logging
 import sys
 from collections import deque
 from operator import attrgetter
-from time import monotonic_ns
+from struct import pack
+from time import monotonic_ns, sleep
 
-from tokenstair_probe import records
+from tokenstair_probe import kvbatches, records
 from tokenstair_probe.blocks import BlockLife
 from tokenstair_probe.records import STEP
 
@@ -14,14 +15,20 @@ logger = logging.getLogger("vllm.tokenstair_probe")
 ANNOUNCE_NANOS = 2_000_000_000
 MAX_ANNOUNCED = 4096
 MAX_OPEN_STEPS = 64
-# Records that wait to be sent; a step makes two, and they are sent several times a second.
+# Rows that wait to be sent, one for each record. They are sent once a second, or when there are so many.
 MAX_KEPT = 1024
+SHIP_ROWS = 512
+# After so many whole steps whoever needs the interpreter gets it.
+STEPS_AT_ONCE = 32
+# Steps further apart than this are slow: a stall may have been between them.
+SLOW_NANOS = 130_000_000
 MAX_ERRORS = 5
 
-# Kinds of rows that are no records.
-_BEGUN = -1
-_ENDED = -2
-_KV_BATCH = -3
+# Kinds of rows of which records are made later.
+_STEP = -1
+_SAME = -2
+_KV_EVENTS = -3
+
 
 _ids = attrgetter("request_id")
 _tokens = attrgetter("new_token_ids")
@@ -34,15 +41,18 @@ class StepRecorder:
 
     A step begins and ends with cold caches, and whatever is done then pays for each line of memory it touches. So the scheduler's
     thread only takes what will not be there later, keeps what the engine made for the step and changes no more, and appends both to a
-    queue. Another thread makes records of many steps at once, and sends them (`ship`).
+    queue. Another thread makes records of many steps at once, and sends them (`ship`). That thread too pays for what it touches, and a step
+    whose sequences are those of an earlier one, each a token further, is told by its stamps alone: numbers, with nothing of the engine's.
 
-    Rows of the queue: (_BEGUN, output, ...) and (_ENDED, output, ...) for a step, (_KV_BATCH, n) before the end of the step that
-    published batch n, a number of records that found no room; and records as they are, told by their kind.
+    Rows of the queue: (_STEP, output, result, fresh, numbers, start, end, batch number), (_SAME, numbers, (like, start, end, batch number)),
+    (_KV_EVENTS, n, stamp, batch) before the step that published batch n, a number of records that found no room; and records as they are,
+    told by their kind.
     """
 
     # Fields that every step reads lie together.
-    __slots__ = ("_kept", "scheduler", "_waiting", "_queue", "_announced", "_dropped", "_preempted", "_step", "on", "errors", "outbox",
-                 "_limits", "_kv_sequence", "_seats", "_budget", "_blocks", "on_close", "_open_steps", "_kv_batch")
+    __slots__ = ("_kept", "scheduler", "_waiting", "_queue", "_announce_at", "_dropped", "_preempted", "step_count", "on", "_several", "_like", "_rows", "_unlike", "_open_steps",
+                 "_kv_batch", "_ended", "slow_nanos", "errors", "outbox", "_limits", "_kv_sequence", "_carries_kv", "_seats", "_budget",
+                 "_blocks", "on_close", "on_full", "_last_step", "_lost_step")
 
     def __init__(self, scheduler, outbox, limits: dict) -> None:
         self.scheduler = scheduler
@@ -50,13 +60,29 @@ class StepRecorder:
         self.on = True
         self.errors = 0
         self.on_close = None
+        self.on_full = None
         self._limits = limits
-        self._step = 0
-        self._open_steps: deque = deque()
+        self.step_count = 0
+        # When a step last came long after the one before it.
+        self.slow_nanos = 0
+        self._ended = 0
+        # Whether a step may make several tokens of a sequence: it tells them itself then.
+        model = getattr(getattr(scheduler, "vllm_config", None), "model_config", None)
+        self._several = bool(getattr(scheduler, "num_spec_tokens", 0) or getattr(model, "is_diffusion", False))
+        # The step that later ones may be like, -1 where none is; how many sequences it has; the last step that none may be like.
+        self._like = -1
+        self._rows = 0
+        self._unlike = -1
+        # Of whole steps: the last one sent, and the last one that was lost.
+        self._last_step = -1
+        self._lost_step = -1
+        self._open_steps: deque = deque(maxlen=MAX_OPEN_STEPS)
         self._dropped = 0
-        self._preempted = False
+        # The last step that had to preempt.
+        self._preempted = -1
         self._kv_sequence = 0
-        self._kv_batch: int | None = None
+        self._kv_batch = -1
+        self._carries_kv = False
         # The length of a deque without a detour through methods that a subclass wrote in Python.
         self._waiting = [deque.__len__.__get__(queue) if isinstance(queue, deque) else queue.__len__
                          for name in ("waiting", "skipped_waiting", "kv_holding_waiting")
@@ -69,8 +95,9 @@ class StepRecorder:
             self._queue = None
         self._blocks = BlockLife(pool, self._evicted) if pool is not None else None
         self._watch_publisher(getattr(scheduler, "kv_event_publisher", None))
-        self._announced = monotonic_ns()
-        self._kept: deque = deque(self._announcement(self._announced))
+        now = monotonic_ns()
+        self._announce_at = now + ANNOUNCE_NANOS
+        self._kept: deque = deque(self._announcement(now))
 
     def failed(self, what: str) -> None:
         self.errors += 1
@@ -82,16 +109,26 @@ class StepRecorder:
 
     def _watch_publisher(self, publisher) -> None:
         publish = getattr(publisher, "publish", None)
-        if publish is None or type(publisher).__name__ == "NullEventPublisher":
+        if publish is None:
             return
+        # One that publishes nothing is still given every batch: those are carried to the collector with the steps. What another one
+        # publishes the collector hears from it, and not a second time from here.
+        self._carries_kv = type(publisher).__name__ == "NullEventPublisher"
 
         def counted(batch):
             # The publisher numbers its batches from 0 in the order it is given them.
-            self.keep((_KV_BATCH, self._kv_sequence))
+            self._kv_batch = self._kv_sequence
             self._kv_sequence += 1
             return publish(batch)
 
-        publisher.publish = counted
+        def carried(batch):
+            self._kv_batch = self._kv_sequence
+            if self.on:
+                self.keep((_KV_EVENTS, self._kv_sequence, monotonic_ns(), batch))
+            self._kv_sequence += 1
+            return publish(batch)
+
+        publisher.publish = carried if self._carries_kv else counted
 
     # ---- the step
 
@@ -108,14 +145,25 @@ class StepRecorder:
             if output.scheduled_new_reqs:
                 requests = self.scheduler.requests
                 fresh = [self._fresh(row, requests) for row in output.scheduled_new_reqs]
-            self._preempted = False
-            step = self._step
-            self._step = step + 1
+            step = self.step_count
+            self.step_count = step + 1
             queue = self._queue
-            self.keep((
-                _BEGUN, output, step, start, end, running, waiting, None if queue is None else queue.num_free_blocks, reason, fresh,
-                monotonic_ns() - end))
+            # Where as many tokens are scheduled as sequences run, none of them new, each of them is scheduled one, if at the end each gets
+            # one. Where as many ran in the step before, and none has ended, they are the same, each a token further.
+            like = self._like
+            if fresh is not None or self._several or output.total_num_scheduled_tokens != running:
+                like = self._like = -1
+                running_alike = -1
+            else:
+                running_alike = running
+                if like < 0 or running != self._rows:
+                    like = -1
+                    self._like = step
+                    self._rows = running
+            self._open_steps.append((output, fresh, like, running_alike, (
+                step, start, end, running, waiting, -1 if queue is None else queue.num_free_blocks, reason, monotonic_ns() - end)))
         except Exception:
+            self._like = -1
             self.keep((records.UNENCODABLE,))
             self.failed("schedule")
 
@@ -126,7 +174,7 @@ class StepRecorder:
                 getattr(request, "num_preemptions", 0))
 
     def _wait_reason(self, output, running: int) -> int:
-        if self._preempted:
+        if self._preempted == self.step_count:
             # No waiting sequence is looked at in a step that had to preempt.
             return records.WAIT_KV_BLOCKS
         if self._seats is not None and running >= self._seats:
@@ -137,79 +185,151 @@ class StepRecorder:
             head = self.scheduler.waiting.peek_request()
         except Exception:
             return records.WAIT_UNKNOWN
-        # Other states wait for something that is no resource of the step: a grammar, or KV of another node.
-        return records.WAIT_KV_BLOCKS if head.status.name in ("WAITING", "PREEMPTED") else records.WAIT_UNKNOWN
+        return records.WAIT_BY_STATUS.get(head.status.name, records.WAIT_UNKNOWN)
 
     def updated(self, output, result, start: int) -> None:
         end = monotonic_ns()
-        self.keep((_ENDED, output, result, start, end))
-        if end - self._announced >= ANNOUNCE_NANOS:
-            self._announced = end
+        try:
+            kv_batch = self._kv_batch
+            self._kv_batch = -1
+            opened = self._open_steps
+            begun = opened.popleft() if opened and opened[0][0] is output else self._begun(output)
+            if begun is None:
+                # Its beginning was before the probe was switched on.
+                self._dropped += 1
+                self._unlike = self.step_count
+            else:
+                _, fresh, like, running_alike, numbers = begun
+                for each in result.values():
+                    if len(each.outputs) == running_alike and not self.scheduler.finished_req_ids:
+                        break
+                else:
+                    # Those that were taken to be like this one are not.
+                    self._unlike = numbers[0]
+                if like > self._unlike:
+                    self.keep((_SAME, numbers, (like, start, end, kv_batch)))
+                elif not self.keep((_STEP, output, result, fresh, numbers, start, end, kv_batch)):
+                    self._unlike = numbers[0]
+                elif like >= 0:
+                    self._like = -1
+        except Exception:
+            self._unlike = self.step_count
+            self.keep((records.UNENCODABLE,))
+            self.failed("update_from_output")
+        if end >= self._announce_at:
+            self._announce_at = end + ANNOUNCE_NANOS
             try:
                 for record in self._announcement(end):
                     self.keep(record)
             except Exception:
                 self.failed("an announcement")
 
-    def keep(self, row: tuple) -> None:
+    def _begun(self, output) -> tuple | None:
+        """Steps end in the order they began in; one whose end never came is passed over."""
+        opened = self._open_steps
+        if not any(each[0] is output for each in opened):
+            return None
+        while opened[0][0] is not output:
+            self._unlike = opened.popleft()[4][0]
+        return opened.popleft()
+
+    def keep(self, row) -> bool:
         """Takes a row in its place. Where it finds no room it is lost, and the next that does tells how many records that makes."""
         kept = self._kept
-        if len(kept) >= MAX_KEPT:
-            # A step is one record, and counts where it ends.
-            if row[0] != _BEGUN and row[0] != _KV_BATCH:
-                self._dropped += 1
-            return
+        count = len(kept)
+        if count >= MAX_KEPT:
+            self._dropped += 1
+            return False
         if self._dropped:
             kept.append(self._dropped)
             self._dropped = 0
         kept.append(row)
+        if count == SHIP_ROWS and self.on_full is not None:
+            self.on_full()
+        return True
 
     # ---- where records are made, many at once
 
     def ship(self) -> None:
         """Encodes and sends what was kept, in its order. For one thread, which need not be the scheduler's."""
         kept = self._kept
+        if not kept:
+            return
+        # What comes after this message does not need it.
+        self._like = -1
         outbox = self.outbox
         put = outbox.put
+        same: list = []
+        steps = 0
         for _ in range(len(kept)):
             row = kept.popleft()
+            if type(row) is tuple and row[0] == _SAME:
+                same.append(row)
+                continue
             try:
+                if same:
+                    self._put_same(same)
+                    same = []
                 if type(row) is int:
-                    outbox.lose(row)
-                elif (kind := row[0]) == _BEGUN:
-                    opened = self._open_steps
-                    if len(opened) >= MAX_OPEN_STEPS:
-                        opened.clear()
-                    opened.append(row)
-                elif kind == _ENDED:
-                    self._end(row)
-                elif kind == _KV_BATCH:
-                    self._kv_batch = row[1]
+                    self._lose(row)
+                elif (kind := row[0]) == _STEP:
+                    steps += 1
+                    if steps % STEPS_AT_ONCE == 0:
+                        sleep(0)
+                    self._put_step(row)
+                elif kind == _KV_EVENTS:
+                    _, number, stamp, batch = row
+                    put((records.KV_EVENTS, stamp, number, outbox.encode(kvbatches.of_batch(batch, outbox.rank))))
                 else:
                     put(row)
             except Exception:
                 put((records.UNENCODABLE,))
                 self.failed("a step's record")
             if outbox.is_full():
-                outbox.flush()
-        outbox.flush()
+                self._flush()
+        if same:
+            try:
+                self._put_same(same)
+            except Exception:
+                self.outbox.lose(len(same))
+                self.failed("a step's record")
+        self._flush()
 
-    def _end(self, row: tuple) -> None:
-        _, output, result, start, end = row
-        kv_batch = self._kv_batch
-        self._kv_batch = None
-        # Steps end in the order they began in; one whose end never came is passed over.
-        opened = self._open_steps
-        while opened and opened[0][1] is not output:
-            if not any(each[1] is output for each in opened):
-                opened = ()
-                break
-            opened.popleft()
-        if not opened:
-            # Its beginning found no room, or was before the probe was switched on.
-            self.outbox.lose(1)
-            return
-        _, _, step, schedule_start, schedule_end, running, waiting, free, reason, fresh, own = opened.popleft()
+    def _flush(self) -> None:
+        outbox = self.outbox
+        lost = outbox.lost
+        outbox.flush()
+        if outbox.lost != lost:
+            self._lost_step = self._last_step
+
+    def _lose(self, count: int) -> None:
+        self._flush()
+        self.outbox.lose(count)
+
+    def _put_same(self, rows: list) -> None:
+        lost = self._lost_step
+        if lost >= 0:
+            # Like a step that was lost: nobody could read them.
+            known = [row for row in rows if row[2][0] > lost]
+            if len(known) < len(rows):
+                self._lose(len(rows) - len(known))
+            rows = known
+        if rows:
+            flat: list = []
+            for _, numbers, more in rows:
+                flat += numbers
+                flat += more
+                self._ends(more[2])
+            self.outbox.put((records.SAME_STEPS, pack(f">{len(flat)}q", *flat)), len(rows))
+
+    def _ends(self, end: int) -> None:
+        if end - self._ended >= SLOW_NANOS:
+            self.slow_nanos = end
+        self._ended = end
+
+    def _put_step(self, row: tuple) -> None:
+        _, output, result, fresh, numbers, start, end, kv_batch = row
+        step, schedule_start, schedule_end, running, waiting, free, reason, own = numbers
         scheduled = output.num_scheduled_tokens
         cached = output.scheduled_cached_reqs
         outs = ()
@@ -229,10 +349,13 @@ class StepRecorder:
         if reasons.count(None) != count:
             finishes = [(i, str(r)) for i, r in enumerate(reasons) if r is not None]
         resumed = cached.resumed_req_ids
+        self._last_step = step
+        self._ends(end)
         self.outbox.put((
-            STEP, step, schedule_start, schedule_end, start, end, running, waiting, free, reason, scheduled,
+            STEP, step, schedule_start, schedule_end, start, end, running, waiting, None if free < 0 else free, reason, scheduled,
             cached.req_ids if fresh else None, cached.num_computed_tokens, cached.num_output_tokens,
-            list(resumed) if resumed else None, fresh, emitting, tokens, finishes, kv_batch, None, None, own))
+            list(resumed) if resumed else None, fresh, emitting, tokens, finishes,
+            None if kv_batch < 0 else kv_batch, None, None, own))
 
     # ---- what a step does now and then
 
@@ -284,6 +407,7 @@ class StepRecorder:
         try:
             if rows:
                 now = monotonic_ns()
+                self._like = -1
                 self.keep((records.ENDED, now, rows, getattr(status, "name", str(status))))
         except Exception:
             self.failed("finish_requests")
@@ -291,11 +415,12 @@ class StepRecorder:
     def preempting(self, request) -> None:
         try:
             now = monotonic_ns()
-            self._preempted = True
+            self._preempted = self.step_count
+            self._like = -1
             frame = _caller("schedule")
             wanting = frame.f_locals.get("request") if frame is not None else None
             self.keep((
-                records.PREEMPTED, now, self._step, request.request_id,
+                records.PREEMPTED, now, self.step_count, request.request_id,
                 records.PREEMPT_KV_BLOCKS if frame is not None else records.PREEMPT_OUTSIDE,
                 getattr(wanting, "request_id", None), request.num_computed_tokens, request.num_output_tokens,
                 getattr(request, "priority", None), getattr(request, "num_preemptions", 0) + 1,
@@ -318,8 +443,8 @@ class StepRecorder:
             else:
                 reason = records.EVICT_CONTEXT_JUMP if asked > 1 else records.EVICT_CAPACITY
             self.keep((
-                records.EVICTED, now, self._step, reason, getattr(request, "request_id", None), asked, hashes, reused,
-                idle))
+                records.EVICTED, now, self.step_count, reason, getattr(request, "request_id", None), asked, hashes, reused,
+                idle, self._carries_kv))
         except Exception:
             self.failed("get_new_blocks")
 

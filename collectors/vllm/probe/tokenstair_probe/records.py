@@ -22,7 +22,7 @@ The second frame holds the records one after the other. All stamps are nanosecon
     2  QUEUED       [2, stamp, id, arrival wall seconds, prompt tokens, max tokens, priority]
     3  ENDED        [3, stamp, [[id, output tokens]], status]
     4  PREEMPTED    [4, stamp, step, id, reason, wantedBy or null, computed, outputs, priority, nth, free blocks]
-    5  EVICTED      [5, stamp, step, reason, wantedBy or null, asked blocks, [hash], [times reused], [idle nanos or -1]]
+    5  EVICTED      [5, stamp, step, reason, wantedBy or null, asked blocks, [hash], [times reused], [idle nanos or -1], carried]
     6  OPEN         [6, stamp, [[id, prompt tokens, max tokens, priority, preemptions, arrival wall seconds]]]
     7  ENGINE       [7, stamp, {what the engine's limits are}]
     8  PAUSED       [8, cause, start, end]
@@ -30,14 +30,22 @@ The second frame holds the records one after the other. All stamps are nanosecon
     10 SHARD        [10, start, end, name, bytes or null, device or null, how]
     11 LOOKUP       [11, stamp, rank, queried, hits, preempted queried, preempted hits]
     12 TOTAL        [12, stamp, name, nanos, calls]
+    13 KV_EVENTS    [13, stamp, kvBatchSequence, batch]
+    14 SAME_STEPS   [14, steps]
 
 In a STEP, "cached ids" is null where the ids of the map are those of the cached sequences in the same order; "emitting ids" is null
 where every scheduled sequence has an output, in the same order; "tokens" is null where each output has one token.
+In an EVICTED, "carried" is true where a KV_EVENTS that comes later names the same blocks. In a KV_EVENTS, "batch" is a byte string: the
+payload of a message of vLLM's KV publisher, in its older form (kvbatches.py).
+SAME_STEPS are several records, one for each 96 bytes of the byte string "steps": 12 numbers of 8 bytes, big-endian: step, scheduleStart,
+scheduleEnd, running, waiting, kvFreeBlocks or -1, waitReason, probeNanos, base, updateStart, updateEnd, kvBatchSequence or -1. Such a step had
+the sequences of the STEP "base", each scheduled one token, gave each one token, and ended none: "computed before" and "outputs before" are
+those of the base and as many more as the steps lie apart.
 new: [[id, computed, outputs, preemptions]]. finishes: [[position among the outputs, reason]].
 """
 
 MAGIC = "tokenstair-probe"
-WIRE_VERSION = 1
+WIRE_VERSION = 2
 
 UNENCODABLE = 0
 STEP = 1
@@ -52,12 +60,21 @@ PROCESS = 9
 SHARD = 10
 LOOKUP = 11
 TOTAL = 12
+KV_EVENTS = 13
+SAME_STEPS = 14
 
 # Why the first waiting sequence was not scheduled.
 WAIT_UNKNOWN = 0
 WAIT_SEATS = 1
 WAIT_KV_BLOCKS = 2
 WAIT_TOKEN_BUDGET = 3
+WAIT_GRAMMAR = 4
+WAIT_REMOTE_KV = 5
+WAIT_INPUT = 6
+# Where seats and tokens were left: by the status of the request. The later ones wait for something that is no resource of the step.
+WAIT_BY_STATUS = {
+    "WAITING": WAIT_KV_BLOCKS, "PREEMPTED": WAIT_KV_BLOCKS, "WAITING_FOR_FSM": WAIT_GRAMMAR,
+    "WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR": WAIT_GRAMMAR, "WAITING_FOR_REMOTE_KVS": WAIT_REMOTE_KV, "WAITING_FOR_STREAMING_REQ": WAIT_INPUT}
 
 # Why a sequence was preempted.
 PREEMPT_KV_BLOCKS = 1

@@ -27,6 +27,7 @@ class ProbeStatLogger(StatLoggerBase):
             if not self._watched:
                 self._watched = True
                 watch.watch_loop(asyncio.get_running_loop())
+            watch.signs += 1
             stats = getattr(scheduler_stats, "prefix_cache_stats", None)
             if stats is not None and (stats.queries or getattr(stats, "preempted_queries", 0)):
                 watch.hand_over((

@@ -16,6 +16,16 @@ import java.util.Map;
 final class LiveVllm implements AutoCloseable {
     private static final int MEMORY_GIB = 4;
 
+    /** Who tells of KV blocks. */
+    enum KvWay {
+        /** The probe: vLLM's own publisher publishes nothing. */
+        PROBE,
+        /** vLLM's publisher, over ZeroMQ. */
+        PUBLISHER
+    }
+
+    private final KvWay kvWay;
+
     private final Path work;
     private final LiveEngine engine;
     private final StreamingClient client;
@@ -29,9 +39,11 @@ final class LiveVllm implements AutoCloseable {
      * One that is not started yet.
      *
      * @param work where its model and log go
+     * @param kvWay who tells of its KV blocks
      */
-    LiveVllm(Path work) throws IOException {
+    LiveVllm(Path work, KvWay kvWay) throws IOException {
         this.work = work;
+        this.kvWay = kvWay;
         engine = new LiveEngine(work);
         client = new StreamingClient(URI.create("http://127.0.0.1:" + port), Dialect.VLLM);
     }
@@ -110,8 +122,10 @@ final class LiveVllm implements AutoCloseable {
         command.addAll(List.of("--otlp-traces-endpoint", "http://127.0.0.1:" + otlpPort));
         command.addAll(List.of(
                 "--kv-events-config",
-                "{\"enable_kv_cache_events\":true,\"publisher\":\"zmq\",\"endpoint\":\"tcp://*:" + kvPort
-                        + "\",\"replay_endpoint\":\"tcp://*:" + replayPort + "\",\"topic\":\"kv\"}"));
+                kvWay == KvWay.PROBE
+                        ? "{\"enable_kv_cache_events\":true,\"publisher\":\"null\"}"
+                        : "{\"enable_kv_cache_events\":true,\"publisher\":\"zmq\",\"endpoint\":\"tcp://*:" + kvPort
+                                + "\",\"replay_endpoint\":\"tcp://*:" + replayPort + "\",\"topic\":\"kv\"}"));
         engine.start("vllm", environment, command);
         engine.awaitAnswer(client, "/health", "");
     }
@@ -126,8 +140,11 @@ final class LiveVllm implements AutoCloseable {
         return LiveEngine.collect(
                 log,
                 client,
-                "  - type: vllm\n    probe: " + probe + "\n    kv-events: " + address(kvPort) + "\n    kv-replay: "
-                        + address(replayPort) + "\n    metrics: "
+                "  - type: vllm\n    probe: " + probe
+                        + (kvWay == KvWay.PROBE
+                                ? ""
+                                : "\n    kv-events: " + address(kvPort) + "\n    kv-replay: " + address(replayPort))
+                        + "\n    metrics: "
                         + client.server().resolve("/metrics")
                         + "\n    metrics-every: 2s\n  - type: otlp\n    grpc: 127.0.0.1:" + otlpPort
                         + "\n    http: 127.0.0.1:"

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tokenstair.archive.ResultTables;
 import io.tokenstair.event.CollectorGap;
 import io.tokenstair.event.KvBlocksEvicted;
+import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.RequestFinished;
@@ -12,6 +13,7 @@ import io.tokenstair.event.RequestPreempted;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.StepCompleted;
+import io.tokenstair.live.LiveVllm.KvWay;
 import io.tokenstair.live.StreamingClient.Streamed;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,10 +21,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -58,7 +62,7 @@ class LiveVllmIT {
         work = Machine.work("vllm");
         analysis = new Analysis(work);
         vllm = Machine.orSkip("vLLM", () -> {
-            LiveVllm started = new LiveVllm(work);
+            LiveVllm started = new LiveVllm(work, KvWay.PROBE);
             first = started.collect(new CollectedLog(work.resolve("log")));
             started.start(PENDING_MESSAGES);
             return started;
@@ -146,6 +150,7 @@ class LiveVllmIT {
                     assertThat(eviction.reason()).isIn("admission", "capacity", "context-jump");
                     assertThat(eviction.wantedByEngineRequestId()).startsWith("cmpl-");
                 });
+        everyBlockEventIsThereOnce(events);
         Analysis.noTextIn(log, streamed);
 
         Path live = analysis.run(log, "live");
@@ -156,6 +161,65 @@ class LiveVllmIT {
         });
         assertThat(analysis.findings(live)).contains("PREEMPT");
         analysis.sameWords(live, analysis.replay(live, "live-again"));
+    }
+
+    /** Batches are numbered as the steps that published them say, none is missing, and no block goes that had not come. */
+    private static void everyBlockEventIsThereOnce(List<LoggedEvent> events) {
+        List<Long> published = CollectedLog.only(events, StepCompleted.class).stream()
+                .map(StepCompleted::kvBatchSequence)
+                .filter(Objects::nonNull)
+                .toList();
+        assertThat(published)
+                .isNotEmpty()
+                .containsExactlyElementsOf(
+                        LongStream.range(0, published.size()).boxed().toList());
+        Set<List<Long>> seen = new HashSet<>();
+        Set<Long> batches = new HashSet<>();
+        Set<Long> held = new HashSet<>();
+        for (LoggedEvent logged : events) {
+            if (logged.event() instanceof KvBlocksStored stored) {
+                assertThat(seen.add(List.of(stored.batchSequence(), (long) stored.eventIndex())))
+                        .isTrue();
+                batches.add(stored.batchSequence());
+                held.addAll(stored.blockHashes());
+            } else if (logged.event() instanceof KvBlocksEvicted evicted) {
+                assertThat(seen.add(List.of(evicted.batchSequence(), (long) evicted.eventIndex())))
+                        .isTrue();
+                batches.add(evicted.batchSequence());
+                assertThat(held.removeAll(evicted.blockHashes())).isTrue();
+            }
+        }
+        assertThat(batches).containsExactlyInAnyOrderElementsOf(published);
+    }
+
+    /** The other way to KV events: vLLM's own publisher. */
+    @Test
+    @Order(3)
+    void kvEventsOfThePublisherAreJoinedWithWhatTheProbeKnows() throws Exception {
+        vllm.close();
+        Path other = Machine.work("vllm-publisher");
+        CollectedLog log = new CollectedLog(other.resolve("log"));
+        try (LiveVllm publishing = new LiveVllm(other, KvWay.PUBLISHER)) {
+            LiveEngine.Collecting collecting = publishing.collect(log);
+            try {
+                publishing.start(PENDING_MESSAGES);
+                Map<String, Integer> received =
+                        StreamingClient.counts(publishing.client().stream("press", 8, 200, 250));
+                Machine.waitFor(
+                        MINUTES,
+                        () -> bySteps(log).equals(received)
+                                && log.only(RequestFinished.class).size() == received.size()
+                                && !log.only(KvBlocksEvicted.class).isEmpty());
+            } finally {
+                collecting.close();
+            }
+        }
+        assertThat(log.rejected()).isEmpty();
+        assertThat(CollectedLog.only(log.events(), CollectorGap.class)).isEmpty();
+        everyBlockEventIsThereOnce(log.events());
+        assertThat(log.only(KvBlocksEvicted.class))
+                .isNotEmpty()
+                .allSatisfy(eviction -> assertThat(eviction.reason()).isIn("admission", "capacity", "context-jump"));
     }
 
     /** Output tokens that the steps have, by the client's request id. */

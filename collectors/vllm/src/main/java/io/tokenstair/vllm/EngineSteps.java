@@ -1,6 +1,7 @@
 package io.tokenstair.vllm;
 
 import io.tokenstair.collect.live.KvEvictionReasons;
+import io.tokenstair.collect.live.KvMessages;
 import io.tokenstair.event.EngineConfigured;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.HandleAnnounced;
@@ -32,19 +33,34 @@ import org.jspecify.annotations.Nullable;
 final class EngineSteps {
     private static final int ANNOUNCE_EVERY_STEPS = 256;
     private static final int MAX_ANNOUNCED = 16_384;
+    /** More steps than are in flight at once in an engine. */
+    private static final int MAX_BASES = 64;
+
     private static final int PROBE_ANNOUNCES_AT_MOST = 4_096;
 
     /** Name of the metric that counts steps in which the first waiting sequence was left waiting, by what was lacking. */
     static final String WAITS_METRIC = "tokenstair_probe_waiting_steps_total";
 
-    private static final List<String> WAIT_REASONS = List.of("unknown", "seats", "kv-blocks", "token-budget");
+    private static final List<String> WAIT_REASONS =
+            List.of("unknown", "seats", "kv-blocks", "token-budget", "grammar", "remote-kv", "input");
 
     private final String engineId;
     private final int dpRank;
     private final Emit emit;
     private final @Nullable KvEvictionReasons evictions;
+    // What is known of evictions whose KV events the probe itself carries.
+    private final KvEvictionReasons carriedEvictions = new KvEvictionReasons();
     private final OpenSequences sequences = new OpenSequences();
     private final Map<Integer, String> announced = new LinkedHashMap<>();
+    // Whole steps that later ones may be like, the latest few of them.
+    private final Map<Long, ProbeRecord.Step> bases = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, ProbeRecord.Step> eldest) {
+            return size() > MAX_BASES;
+        }
+    };
     private @Nullable EngineConfigured configured;
     private @Nullable Long kvTotalBlocksCount;
     private boolean eager;
@@ -142,8 +158,9 @@ final class EngineSteps {
 
     void evicted(ProbeRecord.Evicted evicted) {
         String reason = evictionReason(evicted.reason());
-        if (evictions != null) {
-            evictions.evicted(evicted.hashes(), evicted.reuseCounts(), evicted.idleNanos(), evicted.wantedBy(), reason);
+        KvEvictionReasons joined = evicted.carried() ? carriedEvictions : evictions;
+        if (joined != null) {
+            joined.evicted(evicted.hashes(), evicted.reuseCounts(), evicted.idleNanos(), evicted.wantedBy(), reason);
             return;
         }
         emit.event(
@@ -161,6 +178,12 @@ final class EngineSteps {
                         evicted.wantedBy(),
                         evicted.reuseCounts(),
                         evicted.idleNanos()));
+    }
+
+    /** A batch of KV events that the probe carried: what was evicted for what was told before it. */
+    void kvEvents(ProbeRecord.KvEvents batch) {
+        KvMessages.events(engineId, batch.batchSequence(), batch.payload(), carriedEvictions)
+                .forEach(event -> emit.event(batch.clockNanos(), event));
     }
 
     static @Nullable String evictionReason(int code) {
@@ -243,6 +266,13 @@ final class EngineSteps {
 
     /** A step becomes one event, or is refused as a whole where its columns contradict each other. */
     void step(ProbeRecord.Step step) throws ForeignFormatException {
+        take(step);
+        if (mayBeBase(step)) {
+            bases.put(step.stepId(), step);
+        }
+    }
+
+    private void take(ProbeRecord.Step step) throws ForeignFormatException {
         Columns columns = Columns.of(step);
         if (step.waitingCount() != null && step.waitingCount() > 0) {
             waits[step.waitReason() < waits.length ? step.waitReason() : 0]++;
@@ -329,6 +359,68 @@ final class EngineSteps {
         if (evictions != null && step.kvBatchSequence() != null) {
             evictions.published(step.kvBatchSequence());
         }
+    }
+
+    /**
+     * A step that was like an earlier one.
+     *
+     * @throws ForeignFormatException when the earlier one is not known: it was lost, or is not one that others may be like
+     */
+    void sameStep(ProbeRecord.SameStep same) throws ForeignFormatException {
+        ProbeRecord.Step base = bases.get(same.baseStepId());
+        if (base == null) {
+            throw new ForeignFormatException(
+                    "step " + same.stepId() + " is like step " + same.baseStepId() + ", which is not known");
+        }
+        int further = (int) (same.stepId() - same.baseStepId());
+        take(new ProbeRecord.Step(
+                same.stepId(),
+                same.scheduleStartNanos(),
+                same.scheduleEndNanos(),
+                same.updateStartNanos(),
+                same.updateEndNanos(),
+                same.runningCount(),
+                same.waitingCount(),
+                same.kvFreeBlocksCount(),
+                same.waitReason(),
+                base.ids(),
+                base.scheduledTokens(),
+                base.cachedIds(),
+                further(base.computedTokens(), further),
+                further(base.outputTokens(), further),
+                List.of(),
+                List.of(),
+                null,
+                null,
+                List.of(),
+                same.kvBatchSequence(),
+                base.graphMode(),
+                base.paddedBatchCount(),
+                same.probeNanos()));
+    }
+
+    private static int[] further(int[] counts, int by) {
+        int[] further = new int[counts.length];
+        for (int i = 0; i < counts.length; i++) {
+            further[i] = Math.addExact(counts[i], by);
+        }
+        return further;
+    }
+
+    /** Whether each of its sequences was scheduled one token and made one, and none ended. */
+    private static boolean mayBeBase(ProbeRecord.Step step) {
+        if (!step.fresh().isEmpty()
+                || step.emittingIds() != null
+                || step.tokenCounts() != null
+                || !step.finishes().isEmpty()) {
+            return false;
+        }
+        for (int tokens : step.scheduledTokens()) {
+            if (tokens != 1) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static Phase phase(

@@ -2,7 +2,9 @@ package io.tokenstair.vllm;
 
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.foreign.ForeignFormatException;
+import io.tokenstair.foreign.KvPayload;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,7 +26,12 @@ import org.msgpack.value.ValueType;
  */
 record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
     private static final String MAGIC = "tokenstair-probe";
-    private static final int WIRE_VERSION = 1;
+    /** 2 since steps may be told as like an earlier one; what 1 has, 2 has. */
+    private static final int WIRE_VERSION = 2;
+
+    private static final int OLDEST_WIRE_VERSION = 1;
+    private static final int SAME_STEPS = 14;
+    private static final int SAME_STEP_BYTES = 12 * Long.BYTES;
     private static final int MAX_RECORDS = 1 << 20;
     private static final int MAX_COLUMN = 1 << 16;
     private static final int MAX_FACTS = 64;
@@ -43,7 +50,7 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
                 if (records.size() == envelope.recordCount()) {
                     throw new ForeignFormatException("more records than the envelope counts");
                 }
-                records.add(record(in));
+                record(in, second.length, records, envelope.recordCount());
             }
         } catch (MessagePackException | IOException e) {
             throw new ForeignFormatException("record " + records.size() + " is not valid msgpack");
@@ -61,7 +68,7 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
             throw new ForeignFormatException("not a message of the probe");
         }
         long version = whole(in, "the version");
-        if (version != WIRE_VERSION) {
+        if (version < OLDEST_WIRE_VERSION || version > WIRE_VERSION) {
             throw new ForeignFormatException("wire version " + version + ", this collector reads " + WIRE_VERSION
                     + ": install the probe and the collector of one release");
         }
@@ -92,7 +99,9 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
                 source, role, rank, engineId, machine, firstSequence, (int) count, lost, before, wall, after);
     }
 
-    private static ProbeRecord record(MessageUnpacker in) throws IOException, ForeignFormatException {
+    /** Reads the next record, or the next few where one stands for several, of which there are at most so many in all. */
+    private static void record(MessageUnpacker in, int frameBytes, List<ProbeRecord> records, int mostRecords)
+            throws IOException, ForeignFormatException {
         int length = array(in, "a record");
         if (length < 1) {
             throw new ForeignFormatException("a record without a kind");
@@ -102,6 +111,12 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
         if (length < known) {
             throw new ForeignFormatException("a record of kind " + kind + " with " + length + " elements");
         }
+        if (kind == SAME_STEPS) {
+            sameSteps(in, frameBytes, records, mostRecords);
+            in.skipValue(length - known);
+            return;
+        }
+        boolean saysCarried = kind == EVICTED && length > known;
         ProbeRecord read = switch (kind) {
             case 0 -> new ProbeRecord.Unread("the probe could not encode it");
             case 1 -> step(in);
@@ -115,7 +130,7 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
                         optionalInt(in, "priority"));
             case 3 -> ended(in);
             case 4 -> preempted(in);
-            case 5 -> evicted(in);
+            case EVICTED -> evicted(in, saysCarried);
             case 6 -> open(in);
             case 7 -> new ProbeRecord.Engine(whole(in, "stamp"), facts(in));
             case 8 -> paused(in);
@@ -139,14 +154,17 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
             case 12 ->
                 new ProbeRecord.Total(
                         whole(in, "stamp"), text(in, "name"), notNegative(in, "nanos"), notNegative(in, "calls"));
+            case 13 -> kvEvents(in, frameBytes);
             default -> new ProbeRecord.Unread("a kind of record this collector does not know: " + kind);
         };
-        in.skipValue(length - known);
-        return read;
+        in.skipValue(length - known - (saysCarried ? 1 : 0));
+        records.add(read);
     }
 
     /** Elements of each kind of record; later ones may have more. */
-    private static final int[] LENGTHS = {1, 23, 7, 4, 11, 9, 3, 3, 4, 3, 7, 7, 5};
+    private static final int[] LENGTHS = {1, 23, 7, 4, 11, 9, 3, 3, 4, 3, 7, 7, 5, 4, 2};
+
+    private static final int EVICTED = 5;
 
     private static ProbeRecord step(MessageUnpacker in) throws IOException, ForeignFormatException {
         long stepId = notNegative(in, "step");
@@ -265,7 +283,8 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
                 optionalLong(in, "free blocks"));
     }
 
-    private static ProbeRecord evicted(MessageUnpacker in) throws IOException, ForeignFormatException {
+    private static ProbeRecord evicted(MessageUnpacker in, boolean saysCarried)
+            throws IOException, ForeignFormatException {
         long stamp = whole(in, "stamp");
         long stepId = notNegative(in, "step");
         int reason = count(in, "reason");
@@ -277,7 +296,95 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
         if (reuses.size() != hashes.size() || idle.size() != hashes.size()) {
             throw new ForeignFormatException("columns of evicted blocks of different lengths");
         }
-        return new ProbeRecord.Evicted(stamp, stepId, reason, wantedBy, hashes, reuses, idle);
+        boolean carried = false;
+        if (saysCarried) {
+            if (type(in) != ValueType.BOOLEAN) {
+                throw new ForeignFormatException("whether evicted blocks are told of later is no truth value");
+            }
+            carried = in.unpackBoolean();
+        }
+        return new ProbeRecord.Evicted(stamp, stepId, reason, wantedBy, hashes, reuses, idle, carried);
+    }
+
+    /** A batch of KV events; one that cannot be read keeps its place among the records. */
+    private static ProbeRecord kvEvents(MessageUnpacker in, int frameBytes) throws IOException, ForeignFormatException {
+        long stamp = whole(in, "stamp");
+        long sequence = notNegative(in, "kvBatchSequence");
+        byte[] payload = bytes(in, frameBytes);
+        try {
+            return new ProbeRecord.KvEvents(stamp, sequence, KvPayload.parse(payload));
+        } catch (ForeignFormatException unreadable) {
+            return new ProbeRecord.Unread("KV batch " + sequence + ": " + unreadable.reason());
+        }
+    }
+
+    private static byte[] bytes(MessageUnpacker in, int frameBytes) throws IOException, ForeignFormatException {
+        if (type(in) != ValueType.BINARY) {
+            throw new ForeignFormatException("what should be a byte string is none");
+        }
+        int bytes = in.unpackBinaryHeader();
+        if (bytes > frameBytes - in.getTotalReadBytes()) {
+            throw new ForeignFormatException("a byte string that is longer than its message");
+        }
+        return in.readPayload(bytes);
+    }
+
+    private static void sameSteps(MessageUnpacker in, int frameBytes, List<ProbeRecord> records, int mostRecords)
+            throws IOException, ForeignFormatException {
+        byte[] steps = bytes(in, frameBytes);
+        int count = steps.length / SAME_STEP_BYTES;
+        if (steps.length % SAME_STEP_BYTES != 0 || count == 0) {
+            throw new ForeignFormatException("steps like an earlier one in " + steps.length + " bytes");
+        }
+        if (count > mostRecords - records.size()) {
+            throw new ForeignFormatException("more records than the envelope counts");
+        }
+        ByteBuffer numbers = ByteBuffer.wrap(steps);
+        for (int i = 0; i < count; i++) {
+            records.add(sameStep(numbers));
+        }
+    }
+
+    private static ProbeRecord sameStep(ByteBuffer in) {
+        long stepId = in.getLong();
+        long scheduleStart = in.getLong();
+        long scheduleEnd = in.getLong();
+        long running = in.getLong();
+        long waiting = in.getLong();
+        long free = in.getLong();
+        long waitReason = in.getLong();
+        long probeNanos = in.getLong();
+        long baseStepId = in.getLong();
+        long updateStart = in.getLong();
+        long updateEnd = in.getLong();
+        long kvBatchSequence = in.getLong();
+        if (baseStepId < 0
+                || stepId <= baseStepId
+                || stepId - baseStepId > Integer.MAX_VALUE
+                || scheduleStart > scheduleEnd
+                || scheduleEnd > updateStart
+                || updateStart > updateEnd
+                || running < 0
+                || running > Integer.MAX_VALUE
+                || waiting < 0
+                || waiting > Integer.MAX_VALUE
+                || waitReason < 0
+                || probeNanos < 0) {
+            return new ProbeRecord.Unread("step " + stepId + ", like step " + baseStepId + ": impossible numbers");
+        }
+        return new ProbeRecord.SameStep(
+                stepId,
+                baseStepId,
+                scheduleStart,
+                scheduleEnd,
+                updateStart,
+                updateEnd,
+                (int) running,
+                (int) waiting,
+                free < 0 ? null : Long.valueOf(free),
+                (int) Math.min(Integer.MAX_VALUE, waitReason),
+                kvBatchSequence < 0 ? null : Long.valueOf(kvBatchSequence),
+                probeNanos);
     }
 
     private static ProbeRecord open(MessageUnpacker in) throws IOException, ForeignFormatException {

@@ -1,5 +1,6 @@
 package io.tokenstair.vllm;
 
+import io.tokenstair.foreign.KvPayload;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,26 @@ sealed interface ProbeRecord {
 
     /** A sequence that ended in a step; {@code position} among the outputs. */
     record Finish(int position, String reason) {}
+
+    /**
+     * A step with the sequences of an earlier one, each of them a token further for each step in between; none of them ended.
+     *
+     * @param baseStepId the earlier one
+     */
+    record SameStep(
+            long stepId,
+            long baseStepId,
+            long scheduleStartNanos,
+            long scheduleEndNanos,
+            long updateStartNanos,
+            long updateEndNanos,
+            int runningCount,
+            int waitingCount,
+            @Nullable Long kvFreeBlocksCount,
+            int waitReason,
+            @Nullable Long kvBatchSequence,
+            long probeNanos)
+            implements ProbeRecord {}
 
     /** A step; columns are as the engine has them, see the Python side. */
     record Step(
@@ -69,7 +90,11 @@ sealed interface ProbeRecord {
             @Nullable Long freeBlocksCount)
             implements ProbeRecord {}
 
-    /** Cached blocks were taken for something else; the lists are of equal length, an idle time of -1 is unknown. */
+    /**
+     * Cached blocks were taken for something else; the lists are of equal length, an idle time of -1 is unknown.
+     *
+     * @param carried whether the probe sends the KV event that names the same blocks, later
+     */
     record Evicted(
             long clockNanos,
             long stepId,
@@ -77,8 +102,16 @@ sealed interface ProbeRecord {
             @Nullable String wantedBy,
             List<Long> hashes,
             List<Long> reuseCounts,
-            List<Long> idleNanos)
+            List<Long> idleNanos,
+            boolean carried)
             implements ProbeRecord {}
+
+    /**
+     * What an engine whose publisher publishes nothing had to tell of its KV blocks.
+     *
+     * @param batchSequence number of the batch among those of its engine, from 0
+     */
+    record KvEvents(long clockNanos, long batchSequence, KvPayload payload) implements ProbeRecord {}
 
     /** An open sequence, told again for collectors that came later. */
     record OpenSequence(

@@ -190,6 +190,8 @@ final class ProbeSources {
     private void take(Source source, ProbeEnvelope envelope, ProbeRecord record) throws ForeignFormatException {
         if (record instanceof ProbeRecord.Step step) {
             source.steps.step(step);
+        } else if (record instanceof ProbeRecord.SameStep step) {
+            source.steps.sameStep(step);
         } else if (record instanceof ProbeRecord.Queued queued) {
             source.steps.queued(queued);
         } else if (record instanceof ProbeRecord.Ended ended) {
@@ -198,6 +200,8 @@ final class ProbeSources {
             source.steps.preempted(preempted);
         } else if (record instanceof ProbeRecord.Evicted evicted) {
             source.steps.evicted(evicted);
+        } else if (record instanceof ProbeRecord.KvEvents batch) {
+            source.steps.kvEvents(batch);
         } else if (record instanceof ProbeRecord.Open open) {
             source.steps.open(open);
         } else if (record instanceof ProbeRecord.Engine engine) {

@@ -6,6 +6,8 @@ import io.tokenstair.clock.HostClocks;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.HostSampled;
 import io.tokenstair.vllm.ProbeSources.ObservedProcess;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -40,6 +42,16 @@ class HostReaderTest {
             });
             assertThat(second.onCoreNanos()).isGreaterThanOrEqualTo(first.onCoreNanos());
         }
+    }
+
+    @Test
+    void totalsAreReadNumberByNumber() {
+        ByteBuffer line = ByteBuffer.wrap("69391804263647 0 17\n".getBytes(StandardCharsets.US_ASCII));
+        assertThat(HostReader.nextNumber(line)).isEqualTo(69_391_804_263_647L);
+        assertThat(HostReader.nextNumber(line)).isZero();
+        assertThat(HostReader.nextNumber(line)).isEqualTo(17);
+        assertThat(HostReader.nextNumber(line)).isNull();
+        assertThat(HostReader.nextNumber(ByteBuffer.wrap(new byte[] {'x'}))).isNull();
     }
 
     @Test

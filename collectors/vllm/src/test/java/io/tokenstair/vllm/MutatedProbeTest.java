@@ -14,7 +14,11 @@ class MutatedProbeTest {
 
     @Test
     void everyMutatedMessageIsReadOrRefused() throws Exception {
-        List<byte[][]> real = RecordedMessages.of("probe-vllm-0.32.0.bin.gz").messages();
+        List<byte[][]> real = new ArrayList<>();
+        for (String recorded : List.of(
+                "probe-vllm-0.32.0.bin.gz", "probe-vllm-0.32.0-carried.bin.gz", "probe-vllm-0.19.1-carried.bin.gz")) {
+            real.addAll(RecordedMessages.of(recorded).messages());
+        }
         SplittableRandom random = new SplittableRandom(11);
         long[] events = new long[1];
         ProbeSources sources = new ProbeSources(

@@ -2,12 +2,15 @@ package io.tokenstair.vllm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.tokenstair.collect.live.KvMessages;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.CollectorGap;
 import io.tokenstair.event.EngineConfigured;
+import io.tokenstair.event.Event;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.HostPaused;
 import io.tokenstair.event.KvBlocksEvicted;
+import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.event.KvLookup;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.Phase;
@@ -17,14 +20,17 @@ import io.tokenstair.event.RequestPreempted;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.foreign.ForeignFormatException;
 import io.tokenstair.vllm.RecordedMessages.Told;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -46,11 +52,16 @@ class ProbeSourcesTest {
 
     private static final String OLDER = "probe-vllm-0.19.1.bin.gz";
 
+    /** With KV events that the probe carries, and steps told as like earlier ones. */
+    private static final String CARRIED = "probe-vllm-0.32.0-carried.bin.gz";
+
+    private static final String CARRIED_OLDER = "probe-vllm-0.19.1-carried.bin.gz";
+
     @ParameterizedTest
-    @ValueSource(strings = {RECORDED, OLDER})
+    @ValueSource(strings = {RECORDED, OLDER, CARRIED, CARRIED_OLDER})
     void everyTokenOfEveryRequestIsThereOnce(String recorded) throws Exception {
         List<Told> told = RecordedMessages.of(recorded).events();
-        int requests = recorded.equals(RECORDED) ? 14 : 11;
+        int requests = recorded.equals(OLDER) ? 11 : 14;
 
         assertThat(only(told, Rejected.class)).isEmpty();
         assertThat(only(told, CollectorGap.class)).isEmpty();
@@ -138,7 +149,7 @@ class ProbeSourcesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {RECORDED, OLDER})
+    @ValueSource(strings = {RECORDED, OLDER, CARRIED, CARRIED_OLDER})
     void preemptionsNameWhoWantedTheBlocksAndWhatWasLost(String recorded) throws Exception {
         List<Told> told = RecordedMessages.of(recorded).events();
 
@@ -157,7 +168,7 @@ class ProbeSourcesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {RECORDED, OLDER})
+    @ValueSource(strings = {RECORDED, OLDER, CARRIED, CARRIED_OLDER})
     void evictionsSayWhatTheyMadeRoomFor(String recorded) throws Exception {
         List<Told> told = RecordedMessages.of(recorded).events();
 
@@ -199,7 +210,7 @@ class ProbeSourcesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {RECORDED, OLDER})
+    @ValueSource(strings = {RECORDED, OLDER, CARRIED, CARRIED_OLDER})
     void everyEventCanBeWrittenToALog(String recorded) throws Exception {
         long sequence = 0;
         for (Told told : RecordedMessages.of(recorded).events()) {
@@ -210,16 +221,106 @@ class ProbeSourcesTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"0.32.0", "0.19.1"})
+    void carriedKvEventsAreThoseThatThePublisherWouldHaveSent(String version) throws Exception {
+        List<Told> told =
+                RecordedMessages.of("probe-vllm-" + version + "-carried.bin.gz").events();
+        List<Event> published = new ArrayList<>();
+        KvMessages messages = new KvMessages(
+                "kv", "vllm-0", "kv", "clock", (collector, clock, nanos, event) -> published.add(event), rank -> null);
+        for (byte[][] message :
+                RecordedMessages.of("kv-vllm-" + version + "-carried.bin.gz").messages()) {
+            messages.published(List.of(new byte[0], message[0], message[1]), 0);
+        }
+        assertThat(messages.wanted(false, 0)).isEqualTo(-1);
+        messages.settle(0);
+
+        List<Event> carried = told.stream()
+                .map(Told::event)
+                .filter(event -> event instanceof KvBlocksStored || event instanceof KvBlocksEvicted)
+                .toList();
+        assertThat(carried.stream().map(ProbeSourcesTest::withoutReasons).toList())
+                .containsExactlyElementsOf(published);
+        assertThat(published).hasAtLeastOneElementOfType(KvBlocksStored.class);
+        assertThat(published).hasAtLeastOneElementOfType(KvBlocksEvicted.class);
+        assertThat(only(told, StepCompleted.class).stream()
+                        .map(StepCompleted::kvBatchSequence)
+                        .filter(Objects::nonNull))
+                .containsExactlyElementsOf(
+                        LongStream.range(0, messages.counts()[0]).boxed().toList());
+    }
+
+    private static Event withoutReasons(Event event) {
+        return event instanceof KvBlocksEvicted evicted
+                ? new KvBlocksEvicted(
+                        evicted.engineId(),
+                        evicted.dpRank(),
+                        evicted.batchSequence(),
+                        evicted.batchEpochNanos(),
+                        evicted.eventIndex(),
+                        evicted.medium(),
+                        evicted.blockHashes(),
+                        evicted.allCleared(),
+                        null,
+                        null,
+                        List.of(),
+                        List.of())
+                : event;
+    }
+
     @Test
-    void aLostMessageIsAGapOfItsRecordsAndTheTokensBehindItKeepTheirPlaces() throws Exception {
-        RecordedMessages recorded = RecordedMessages.of(RECORDED);
+    void stepsLikeOneThatIsNotKnownAreRefusedAndSaidSo() throws Exception {
+        RecordedMessages recorded = RecordedMessages.of(CARRIED);
+        byte[][] steps = recorded.messages().stream()
+                .filter(message -> records(message).stream().anyMatch(ProbeRecord.SameStep.class::isInstance))
+                .findFirst()
+                .orElseThrow();
+        List<ProbeRecord> all = records(steps);
+        long same = all.stream().filter(ProbeRecord.SameStep.class::isInstance).count();
+        EngineSteps known = new EngineSteps("vllm-0", 0, (nanos, event) -> {}, null);
+
+        assertThat(all.stream()
+                        .filter(ProbeRecord.SameStep.class::isInstance)
+                        .filter(step -> refused(known, (ProbeRecord.SameStep) step)))
+                .hasSize((int) same);
+        for (ProbeRecord record : all) {
+            if (record instanceof ProbeRecord.Step step) {
+                known.step(step);
+            } else if (record instanceof ProbeRecord.SameStep step) {
+                assertThat(refused(known, step)).isFalse();
+            }
+        }
+    }
+
+    private static List<ProbeRecord> records(byte[][] message) {
+        try {
+            return ProbeMessage.parse(message[0], message[1]).records();
+        } catch (ForeignFormatException unreadable) {
+            throw new AssertionError(unreadable);
+        }
+    }
+
+    private static boolean refused(EngineSteps steps, ProbeRecord.SameStep step) {
+        try {
+            steps.sameStep(step);
+            return false;
+        } catch (ForeignFormatException unknown) {
+            return true;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {RECORDED, CARRIED})
+    void aLostMessageIsAGapOfItsRecordsAndTheTokensBehindItKeepTheirPlaces(String name) throws Exception {
+        RecordedMessages recorded = RecordedMessages.of(name);
         List<byte[][]> without = new ArrayList<>();
         ProbeEnvelope lost = null;
         int steps = 0;
         for (byte[][] message : recorded.messages()) {
             ProbeMessage read = ProbeMessage.parse(message[0], message[1]);
             boolean engine = read.records().stream().anyMatch(ProbeRecord.Step.class::isInstance);
-            if (engine && ++steps == 10) {
+            if (engine && ++steps == 3) {
                 lost = read.envelope();
             } else {
                 without.add(message);

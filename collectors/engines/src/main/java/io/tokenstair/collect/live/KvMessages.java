@@ -1,6 +1,7 @@
 package io.tokenstair.collect.live;
 
 import io.tokenstair.event.CollectorGap;
+import io.tokenstair.event.Event;
 import io.tokenstair.event.KvBlocksEvicted;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.foreign.ForeignFormatException;
@@ -238,26 +239,36 @@ public final class KvMessages {
 
     private void tell(Waiting message) {
         int rank = message.payload().engineRank();
-        String engineId = EngineName.ofRank(engineName, rank);
-        KvEvictionReasons known = reasons.of(rank);
-        List<KvPayload.KvEvent> events = message.payload().events();
-        for (int index = 0; index < events.size(); index++) {
-            KvPayload.KvEvent event = events.get(index);
-            out.accept(
-                    collectorId,
-                    clockId,
-                    message.clockNanos(),
+        events(EngineName.ofRank(engineName, rank), message.sequence(), message.payload(), reasons.of(rank))
+                .forEach(event -> out.accept(collectorId, clockId, message.clockNanos(), event));
+    }
+
+    /**
+     * The events of a batch, in order.
+     *
+     * @param engineId whose batch it is
+     * @param sequence its number among the batches of its engine
+     * @param payload what it says
+     * @param reasons what else is known of its evictions, which is used up; absent where nothing is
+     */
+    public static List<Event> events(
+            String engineId, long sequence, KvPayload payload, @Nullable KvEvictionReasons reasons) {
+        List<Event> told = new ArrayList<>(payload.events().size());
+        for (int index = 0; index < payload.events().size(); index++) {
+            KvPayload.KvEvent event = payload.events().get(index);
+            told.add(
                     event.tag() == KvPayload.Tag.STORED
-                            ? message.payload().event(engineId, message.sequence(), index)
-                            : evicted(engineId, rank, message, index, event, known));
+                            ? payload.event(engineId, sequence, index)
+                            : evicted(engineId, sequence, payload, index, event, reasons));
         }
+        return told;
     }
 
     /** An eviction, with what the probe knows of its blocks where it knows all of them. */
     private static KvBlocksEvicted evicted(
             String engineId,
-            int rank,
-            Waiting message,
+            long sequence,
+            KvPayload payload,
             int index,
             KvPayload.KvEvent event,
             @Nullable KvEvictionReasons reasons) {
@@ -283,9 +294,9 @@ public final class KvMessages {
         }
         return new KvBlocksEvicted(
                 engineId,
-                rank,
-                message.sequence(),
-                message.payload().epochNanos(),
+                payload.engineRank(),
+                sequence,
+                payload.epochNanos(),
                 index,
                 event.medium(),
                 event.hashes(),
