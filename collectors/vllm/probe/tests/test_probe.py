@@ -446,6 +446,7 @@ class ProbeTest(unittest.TestCase):
     def test_why_the_first_waiting_sequence_was_not_scheduled(self):
         def reason(change):
             scheduler = self.probed("a")
+            scheduler.requests["w"] = None
             scheduler.waiting.append(Request("w", status=SimpleNamespace(name="WAITING")))
             output = step_output({"a": 1}, ["a"], [68], [5])
             change(scheduler, output)

@@ -154,10 +154,12 @@ class ProcessWatch:
             due = monotonic_ns() + rest
             woken = self._wake.acquire(True, rest / 1e9)
             now = monotonic_ns()
-            if now - due >= STALL_NANOS:
+            late = now - due
+            if late >= STALL_NANOS:
+                without_core = _waited(pread(own, 64, 0)) - _waited(waited)
                 # Since the last look: a time on cores that is told too long makes "gil" of a "stop" at most.
-                cause = stall_cause(now - due, process_time_ns() - used, _waited(pread(own, 64, 0)) - _waited(waited))
-                if cause is not None:
+                cause = stall_cause(late, process_time_ns() - used, without_core)
+                if cause is not None and late - without_core >= STALL_NANOS:
                     outbox.put((records.PAUSED, cause, due, now))
                     watchful_until = now + WATCHFUL_NANOS
             before, signs = signs, self.signs
@@ -187,7 +189,7 @@ class ProcessWatch:
             if closing:
                 return
             used = process_time_ns()
-            if shipped == now or now - due >= WAITED_NANOS:
+            if shipped == now or late >= WAITED_NANOS:
                 waited = pread(own, 64, 0)
 
     def _describe(self) -> dict:

@@ -28,6 +28,7 @@ MAX_ERRORS = 5
 _STEP = -1
 _SAME = -2
 _KV_EVENTS = -3
+_KV_BATCH = -4
 
 
 _ids = attrgetter("request_id")
@@ -44,7 +45,7 @@ class StepRecorder:
     queue. Another thread makes records of many steps at once, and sends them (`ship`). That thread too pays for what it touches, and a step
     whose sequences are those of an earlier one, each a token further, is told by its stamps alone: numbers, with nothing of the engine's.
 
-    Rows of the queue: (_STEP, output, result, fresh, numbers, start, end, batch number), (_SAME, numbers, (like, start, end, batch number)),
+    Rows of the queue: (_STEP, output, result, fresh, numbers, start, end), (_SAME, numbers, (like, start, end)), (_KV_BATCH, n) or
     (_KV_EVENTS, n, stamp, batch) before the step that published batch n, a number of records that found no room; and records as they are,
     told by their kind.
     """
@@ -117,12 +118,12 @@ class StepRecorder:
 
         def counted(batch):
             # The publisher numbers its batches from 0 in the order it is given them.
-            self._kv_batch = self._kv_sequence
+            if self.on:
+                self.keep((_KV_BATCH, self._kv_sequence))
             self._kv_sequence += 1
             return publish(batch)
 
         def carried(batch):
-            self._kv_batch = self._kv_sequence
             if self.on:
                 self.keep((_KV_EVENTS, self._kv_sequence, monotonic_ns(), batch))
             self._kv_sequence += 1
@@ -135,33 +136,36 @@ class StepRecorder:
     def scheduled(self, output, start: int) -> None:
         end = monotonic_ns()
         try:
-            waiting = 0
-            for length in self._waiting:
-                waiting += length()
-            running = len(self.scheduler.running)
-            reason, fresh = 0, None
-            if waiting:
-                reason = self._wait_reason(output, running)
+            scheduler = self.scheduler
+            running = len(scheduler.running)
+            waiting = reason = 0
+            fresh = None
+            if len(scheduler.requests) != running:
+                for length in self._waiting:
+                    waiting += length()
+                if waiting:
+                    reason = self._wait_reason(output, running)
             if output.scheduled_new_reqs:
-                requests = self.scheduler.requests
+                requests = scheduler.requests
                 fresh = [self._fresh(row, requests) for row in output.scheduled_new_reqs]
             step = self.step_count
             self.step_count = step + 1
             queue = self._queue
             # Where as many tokens are scheduled as sequences run, none of them new, each of them is scheduled one, if at the end each gets
             # one. Where as many ran in the step before, and none has ended, they are the same, each a token further.
+            alike = running
             like = self._like
+            own = -1
             if fresh is not None or self._several or output.total_num_scheduled_tokens != running:
-                like = self._like = -1
-                running_alike = -1
-            else:
-                running_alike = running
-                if like < 0 or running != self._rows:
-                    like = -1
-                    self._like = step
-                    self._rows = running
-            self._open_steps.append((output, fresh, like, running_alike, (
-                step, start, end, running, waiting, -1 if queue is None else queue.num_free_blocks, reason, monotonic_ns() - end)))
+                like = self._like = alike = -1
+                own = monotonic_ns() - end
+            elif like < 0 or running != self._rows:
+                like = -1
+                self._like = step
+                self._rows = running
+                own = monotonic_ns() - end
+            self._open_steps.append((output, fresh, like, alike, (
+                step, start, end, running, waiting, -1 if queue is None else queue.num_free_blocks, reason, own)))
         except Exception:
             self._like = -1
             self.keep((records.UNENCODABLE,))
@@ -190,39 +194,50 @@ class StepRecorder:
     def updated(self, output, result, start: int) -> None:
         end = monotonic_ns()
         try:
-            kv_batch = self._kv_batch
-            self._kv_batch = -1
             opened = self._open_steps
-            begun = opened.popleft() if opened and opened[0][0] is output else self._begun(output)
-            if begun is None:
-                # Its beginning was before the probe was switched on.
-                self._dropped += 1
-                self._unlike = self.step_count
-            else:
-                _, fresh, like, running_alike, numbers = begun
-                for each in result.values():
-                    if len(each.outputs) == running_alike and not self.scheduler.finished_req_ids:
-                        break
-                else:
-                    # Those that were taken to be like this one are not.
-                    self._unlike = numbers[0]
+            if opened and opened[0][0] is output:
+                begun = opened.popleft()
+                _, _, like, running, numbers = begun
                 if like > self._unlike:
-                    self.keep((_SAME, numbers, (like, start, end, kv_batch)))
-                elif not self.keep((_STEP, output, result, fresh, numbers, start, end, kv_batch)):
-                    self._unlike = numbers[0]
-                elif like >= 0:
-                    self._like = -1
+                    # Most steps end here, as each call and each branch more costs.
+                    for each in result.values():
+                        if len(each.outputs) == running and not self.scheduler.finished_req_ids:
+                            kept = self._kept
+                            if len(kept) < SHIP_ROWS:
+                                kept.append((_SAME, numbers, (like, start, end)))
+                            else:
+                                self.keep((_SAME, numbers, (like, start, end)))
+                            return
+            else:
+                begun = self._begun(output)
+            self._whole(begun, output, result, start, end)
         except Exception:
             self._unlike = self.step_count
             self.keep((records.UNENCODABLE,))
             self.failed("update_from_output")
+
+    def _whole(self, begun: tuple | None, output, result, start: int, end: int) -> None:
+        """A step that is told with all that is in it."""
+        if begun is None:
+            # Its beginning was before the probe was switched on.
+            self._dropped += 1
+            self._unlike = self.step_count
+            return
+        _, fresh, like, running, numbers = begun
+        for each in result.values():
+            if len(each.outputs) == running and not self.scheduler.finished_req_ids:
+                break
+        else:
+            # Those that were taken to be like this one are not.
+            self._unlike = numbers[0]
+        if like >= 0:
+            self._like = -1
+        self.keep((_STEP, output, result, fresh, numbers, start, end))
+        # Every message begins with a step that is told so.
         if end >= self._announce_at:
             self._announce_at = end + ANNOUNCE_NANOS
-            try:
-                for record in self._announcement(end):
-                    self.keep(record)
-            except Exception:
-                self.failed("an announcement")
+            for record in self._announcement(end):
+                self.keep(record)
 
     def _begun(self, output) -> tuple | None:
         """Steps end in the order they began in; one whose end never came is passed over."""
@@ -233,20 +248,22 @@ class StepRecorder:
             self._unlike = opened.popleft()[4][0]
         return opened.popleft()
 
-    def keep(self, row) -> bool:
+    def keep(self, row: tuple) -> None:
         """Takes a row in its place. Where it finds no room it is lost, and the next that does tells how many records that makes."""
         kept = self._kept
         count = len(kept)
         if count >= MAX_KEPT:
-            self._dropped += 1
-            return False
+            # The number of a batch is no record.
+            self._dropped += row[0] != _KV_BATCH
+            # The next step that is kept tells how many were not: it must be a whole one.
+            self._unlike = self.step_count
+            return
         if self._dropped:
             kept.append(self._dropped)
             self._dropped = 0
         kept.append(row)
         if count == SHIP_ROWS and self.on_full is not None:
             self.on_full()
-        return True
 
     # ---- where records are made, many at once
 
@@ -277,8 +294,11 @@ class StepRecorder:
                     if steps % STEPS_AT_ONCE == 0:
                         sleep(0)
                     self._put_step(row)
+                elif kind == _KV_BATCH:
+                    self._kv_batch = row[1]
                 elif kind == _KV_EVENTS:
                     _, number, stamp, batch = row
+                    self._kv_batch = number
                     put((records.KV_EVENTS, stamp, number, outbox.encode(kvbatches.of_batch(batch, outbox.rank))))
                 else:
                     put(row)
@@ -313,13 +333,22 @@ class StepRecorder:
             known = [row for row in rows if row[2][0] > lost]
             if len(known) < len(rows):
                 self._lose(len(rows) - len(known))
+            if known and known[0] is not rows[0]:
+                self._kv_batch = -1
             rows = known
         if rows:
+            kv_batch, self._kv_batch = self._kv_batch, -1
             flat: list = []
-            for _, numbers, more in rows:
+            ended = self._ended
+            for _, numbers, (like, start, end) in rows:
                 flat += numbers
-                flat += more
-                self._ends(more[2])
+                flat += (like, start, end, -1)
+                if end - ended >= SLOW_NANOS:
+                    self.slow_nanos = end
+                ended = end
+            self._ended = ended
+            # A batch stands before the step that published it.
+            flat[11] = kv_batch
             self.outbox.put((records.SAME_STEPS, pack(f">{len(flat)}q", *flat)), len(rows))
 
     def _ends(self, end: int) -> None:
@@ -328,7 +357,8 @@ class StepRecorder:
         self._ended = end
 
     def _put_step(self, row: tuple) -> None:
-        _, output, result, fresh, numbers, start, end, kv_batch = row
+        _, output, result, fresh, numbers, start, end = row
+        kv_batch, self._kv_batch = self._kv_batch, -1
         step, schedule_start, schedule_end, running, waiting, free, reason, own = numbers
         scheduled = output.num_scheduled_tokens
         cached = output.scheduled_cached_reqs
@@ -355,7 +385,7 @@ class StepRecorder:
             STEP, step, schedule_start, schedule_end, start, end, running, waiting, None if free < 0 else free, reason, scheduled,
             cached.req_ids if fresh else None, cached.num_computed_tokens, cached.num_output_tokens,
             list(resumed) if resumed else None, fresh, emitting, tokens, finishes,
-            None if kv_batch < 0 else kv_batch, None, None, own))
+            None if kv_batch < 0 else kv_batch, None, None, max(0, own)))
 
     # ---- what a step does now and then
 

@@ -38,7 +38,7 @@ where every scheduled sequence has an output, in the same order; "tokens" is nul
 In an EVICTED, "carried" is true where a KV_EVENTS that comes later names the same blocks. In a KV_EVENTS, "batch" is a byte string: the
 payload of a message of vLLM's KV publisher, in its older form (kvbatches.py).
 SAME_STEPS are several records, one for each 96 bytes of the byte string "steps": 12 numbers of 8 bytes, big-endian: step, scheduleStart,
-scheduleEnd, running, waiting, kvFreeBlocks or -1, waitReason, probeNanos, base, updateStart, updateEnd, kvBatchSequence or -1. Such a step had
+scheduleEnd, running, waiting, kvFreeBlocks or -1, waitReason, probeNanos or -1, base, updateStart, updateEnd, kvBatchSequence or -1. Such a step had
 the sequences of the STEP "base", each scheduled one token, gave each one token, and ended none: "computed before" and "outputs before" are
 those of the base and as many more as the steps lie apart.
 new: [[id, computed, outputs, preemptions]]. finishes: [[position among the outputs, reason]].

@@ -368,8 +368,7 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
                 || running > Integer.MAX_VALUE
                 || waiting < 0
                 || waiting > Integer.MAX_VALUE
-                || waitReason < 0
-                || probeNanos < 0) {
+                || waitReason < 0) {
             return new ProbeRecord.Unread("step " + stepId + ", like step " + baseStepId + ": impossible numbers");
         }
         return new ProbeRecord.SameStep(
@@ -384,7 +383,7 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
                 free < 0 ? null : Long.valueOf(free),
                 (int) Math.min(Integer.MAX_VALUE, waitReason),
                 kvBatchSequence < 0 ? null : Long.valueOf(kvBatchSequence),
-                probeNanos);
+                probeNanos < 0 ? null : Long.valueOf(probeNanos));
     }
 
     private static ProbeRecord open(MessageUnpacker in) throws IOException, ForeignFormatException {

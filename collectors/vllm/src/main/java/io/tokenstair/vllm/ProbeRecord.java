@@ -34,7 +34,7 @@ sealed interface ProbeRecord {
             @Nullable Long kvFreeBlocksCount,
             int waitReason,
             @Nullable Long kvBatchSequence,
-            long probeNanos)
+            @Nullable Long probeNanos)
             implements ProbeRecord {}
 
     /** A step; columns are as the engine has them, see the Python side. */
@@ -61,7 +61,7 @@ sealed interface ProbeRecord {
             @Nullable Long kvBatchSequence,
             @Nullable String graphMode,
             @Nullable Integer paddedBatchCount,
-            long probeNanos)
+            @Nullable Long probeNanos)
             implements ProbeRecord {}
 
     /** A request was taken into the waiting queue. */
