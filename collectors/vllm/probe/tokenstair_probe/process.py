@@ -164,9 +164,14 @@ class ProcessWatch:
                     watchful_until = now + WATCHFUL_NANOS
             before, signs = signs, self.signs
             slow_nanos = 0
-            for recorder in self._recorders:
-                signs += recorder.step_count
-                slow_nanos = max(slow_nanos, recorder.slow_nanos)
+            if self._recorders:
+                for recorder in self._recorders:
+                    signs += recorder.step_count
+                    slow_nanos = max(slow_nanos, recorder.slow_nanos)
+            else:
+                # A worker's signs are the calls that are timed in it.
+                for total in list(self.totals.values()):
+                    signs += total[1]
             # Steps that are slow, and those that follow slow ones for a while, are looked at as often as when there are none.
             flowing = signs != before and now - slow_nanos >= WATCHFUL_NANOS
             closing = self._closing

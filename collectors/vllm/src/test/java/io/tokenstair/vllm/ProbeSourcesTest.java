@@ -101,7 +101,12 @@ class ProbeSourcesTest {
      * up to three guessed tokens a step.
      */
     @ParameterizedTest
-    @ValueSource(strings = {"probe-vllm-0.32.0-async.bin.gz", "probe-vllm-0.32.0-ngram.bin.gz"})
+    @ValueSource(
+            strings = {
+                "probe-vllm-0.32.0-async.bin.gz",
+                "probe-vllm-0.32.0-async-carried.bin.gz",
+                "probe-vllm-0.32.0-ngram.bin.gz"
+            })
     void everyTokenIsThereOnceWhereStepsOverlapAndWhereOneStepMakesSeveral(String recorded) throws Exception {
         List<Told> told = RecordedMessages.of(recorded).events();
 
