@@ -102,7 +102,7 @@ class ToggleScheduler(Recording, _Inner):
         self._recorder.on = on
         if on:
             # The rounds without lie between two steps: those were not slow.
-            self._recorder._ended = 1 << 62
+            self._recorder._ended = -1
             self._gate.on.set()
         else:
             self._gate.on.clear()

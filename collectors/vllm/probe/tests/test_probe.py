@@ -15,7 +15,7 @@ import zmq
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 
-from tokenstair_probe import records  # noqa: E402
+from tokenstair_probe import recorder as recorder_module, records  # noqa: E402
 from tokenstair_probe.blocks import BlockLife, short_hash  # noqa: E402
 from tokenstair_probe.limits import limits_of  # noqa: E402
 from tokenstair_probe.outbox import Outbox, Wire  # noqa: E402
@@ -345,6 +345,40 @@ class ProbeTest(unittest.TestCase):
         self.assertEqual([row[0] for row in self.steps_of(messages)], [5, 6])
         self.assertEqual(recorder.outbox.lost, 5)
         self.assertEqual(messages[-1][0][6] + messages[-1][0][7], 2 + 7)
+
+    def test_steps_far_apart_are_slow_unless_there_was_nothing_to_do(self):
+        clock = [1_000_000_000]
+        real = recorder_module.monotonic_ns
+        recorder_module.monotonic_ns = lambda: clock[0]
+        self.addCleanup(setattr, recorder_module, "monotonic_ns", real)
+        scheduler = self.probed("a")
+        recorder = scheduler._tokenstair
+
+        def step(k, reason=None):
+            clock[0] += 7_000_000
+            self.run_step(
+                scheduler, step_output({"a": 1}, ["a"], [68 + k], [5 + k]),
+                {0: SimpleNamespace(outputs=[Output("a", [1], reason)])})
+
+        step(0)
+        step(1)
+        recorder.ship()
+        self.assertEqual(recorder.slow_nanos, 0)
+        clock[0] += 140_000_000
+        step(2)
+        recorder.ship()
+        self.assertGreater(recorder.slow_nanos, 0)
+        recorder.slow_nanos = 0
+        scheduler.finished_req_ids = {"a"}
+        step(3, "length")
+        recorder.ship()
+        self.assertEqual(recorder.slow_nanos, 0)
+        scheduler.finished_req_ids = set()
+        clock[0] += 140_000_000
+        step(4)
+        step(5)
+        recorder.ship()
+        self.assertEqual(recorder.slow_nanos, 0)
 
     def test_batches_of_kv_events_are_carried_where_nobody_publishes_them(self):
         class BlockStored(SimpleNamespace):

@@ -66,7 +66,8 @@ class StepRecorder:
         self.step_count = 0
         # When a step last came long after the one before it.
         self.slow_nanos = 0
-        self._ended = 0
+        # When the last step ended; -1 where there may have been nothing to do since.
+        self._ended = -1
         # Whether a step may make several tokens of a sequence: it tells them itself then.
         model = getattr(getattr(scheduler, "vllm_config", None), "model_config", None)
         self._several = bool(getattr(scheduler, "num_spec_tokens", 0) or getattr(model, "is_diffusion", False))
@@ -301,6 +302,8 @@ class StepRecorder:
                     self._kv_batch = number
                     put((records.KV_EVENTS, stamp, number, outbox.encode(kvbatches.of_batch(batch, outbox.rank))))
                 else:
+                    if kind == records.ENDED:
+                        self._ended = -1
                     put(row)
             except Exception:
                 put((records.UNENCODABLE,))
@@ -343,18 +346,13 @@ class StepRecorder:
             for _, numbers, (like, start, end) in rows:
                 flat += numbers
                 flat += (like, start, end, -1)
-                if end - ended >= SLOW_NANOS:
+                if end - (numbers[1] if ended < 0 else ended) >= SLOW_NANOS:
                     self.slow_nanos = end
                 ended = end
             self._ended = ended
             # A batch stands before the step that published it.
             flat[11] = kv_batch
             self.outbox.put((records.SAME_STEPS, pack(f">{len(flat)}q", *flat)), len(rows))
-
-    def _ends(self, end: int) -> None:
-        if end - self._ended >= SLOW_NANOS:
-            self.slow_nanos = end
-        self._ended = end
 
     def _put_step(self, row: tuple) -> None:
         _, output, result, fresh, numbers, start, end = row
@@ -380,7 +378,9 @@ class StepRecorder:
             finishes = [(i, str(r)) for i, r in enumerate(reasons) if r is not None]
         resumed = cached.resumed_req_ids
         self._last_step = step
-        self._ends(end)
+        if end - (schedule_start if self._ended < 0 else self._ended) >= SLOW_NANOS:
+            self.slow_nanos = end
+        self._ended = -1 if finishes else end
         self.outbox.put((
             STEP, step, schedule_start, schedule_end, start, end, running, waiting, None if free < 0 else free, reason, scheduled,
             cached.req_ids if fresh else None, cached.num_computed_tokens, cached.num_output_tokens,
