@@ -18,6 +18,7 @@ import io.tokenstair.job.name.JoinNames;
 import io.tokenstair.job.name.JoinedNames;
 import io.tokenstair.job.request.AnalyseRequests;
 import io.tokenstair.job.request.RequestInput;
+import io.tokenstair.job.request.StreamRequests;
 import io.tokenstair.job.request.TokenRun;
 import io.tokenstair.job.rule.MakeFinding;
 import io.tokenstair.job.rule.RevisedRules;
@@ -40,6 +41,7 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.streaming.api.datastream.BroadcastStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.KeyedStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -197,9 +199,12 @@ public final class AnalysisJob {
                     .name("join-names")
                     .uid("join-names");
         }
-        SingleOutputStreamOperator<TokenAnalysis> tokens = heard.keyBy(input -> input.requestId, Types.STRING)
-                .connect(clocks)
-                .process(new AnalyseRequests(tokenRuns), TypeInformation.of(TokenAnalysis.class))
+        KeyedStream<RequestInput, String> inputs = heard.keyBy(input -> input.requestId, Types.STRING);
+        TypeInformation<TokenAnalysis> tokenType = TypeInformation.of(TokenAnalysis.class);
+        SingleOutputStreamOperator<TokenAnalysis> tokens = (sortedInput
+                        ? inputs.connect(clocks).process(new AnalyseRequests(tokenRuns), tokenType)
+                        : inputs.connect(segments.broadcast())
+                                .transform("analyse-requests", tokenType, new StreamRequests(tokenRuns)))
                 .name("analyse-requests")
                 .uid("analyse-requests");
         DataStream<Milestone> milestones =

@@ -7,9 +7,9 @@ import io.tokenstair.job.clock.ClockBroadcast;
 import io.tokenstair.job.clock.FitClocksHarnessTest;
 import io.tokenstair.job.clock.PublishedSegment;
 import io.tokenstair.job.clock.Segments;
-import io.tokenstair.job.request.AnalyseRequests;
 import io.tokenstair.job.request.RandomClients;
 import io.tokenstair.job.request.RequestInput;
+import io.tokenstair.job.request.StreamRequests;
 import io.tokenstair.job.rule.RuleStates;
 import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.job.statistics.SlideWindowsHarnessTest;
@@ -36,7 +36,6 @@ import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
-import org.apache.flink.streaming.api.functions.co.KeyedBroadcastProcessFunction;
 import org.apache.flink.streaming.api.operators.co.CoBroadcastWithKeyedOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.KeyedBroadcastOperatorTestHarness;
@@ -100,7 +99,8 @@ class StateFixtureTest {
         operators.add(aligning(
                 "analyse-steps",
                 new Aligning<>(
-                        () -> new AnalyseSteps(false),
+                        () -> new CoBroadcastWithKeyedOperator<>(
+                                new AnalyseSteps(false), List.of(ClockBroadcast.WAYS)),
                         record -> record.engineId,
                         record -> record.coarseEpochMillis,
                         input -> input.requestId + ' ' + (input.tokens == null ? "fact" : input.tokens.count)),
@@ -112,7 +112,8 @@ class StateFixtureTest {
         operators.add(aligning(
                 "analyse-requests",
                 new Aligning<>(
-                        AnalyseRequests::new,
+                        // What its function saved is read by the operator that streams have now.
+                        () -> new StreamRequests(false),
                         input -> input.requestId,
                         input -> input.coarseEpochMillis,
                         Record::toString),
@@ -152,18 +153,18 @@ class StateFixtureTest {
 
     /** Makes an operator that aligns stamps. */
     interface Maker<I, O> {
-        KeyedBroadcastProcessFunction<String, I, PublishedSegment, O> make();
+        CoBroadcastWithKeyedOperator<String, I, PublishedSegment, O> make();
     }
 
     /** A keyed operator that hears of clock segments. */
     private record Aligning<I, O>(
-            Maker<I, O> function, KeySelector<I, String> key, ToLongFunction<I> millis, Function<O, String> text) {
+            Maker<I, O> maker, KeySelector<I, String> key, ToLongFunction<I> millis, Function<O, String> text) {
 
         KeyedBroadcastOperatorTestHarness<String, I, PublishedSegment, O> harness(
                 @Nullable OperatorSubtaskState restored) throws Exception {
             KeyedBroadcastOperatorTestHarness<String, I, PublishedSegment, O> harness =
                     new KeyedBroadcastOperatorTestHarness<>(
-                            new CoBroadcastWithKeyedOperator<>(function.make(), List.of(ClockBroadcast.WAYS)),
+                            maker.make(),
                             key,
                             Types.STRING,
                             JobEnvironment.MAX_PARALLELISM,

@@ -6,16 +6,13 @@ import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.job.clock.ClockBroadcast;
 import io.tokenstair.job.clock.PublishedSegment;
 import io.tokenstair.job.statistics.DurationPane;
-import io.tokenstair.job.statistics.PaneCounter;
-import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.job.step.AnalyseSteps;
 import io.tokenstair.job.step.EngineTimeline;
 import io.tokenstair.job.timer.EarliestTimer;
 import io.tokenstair.job.type.ZeroPackedSerializer;
 import io.tokenstair.milestone.Milestone;
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -29,7 +26,7 @@ import org.apache.flink.util.OutputTag;
  * drained when the key is complete. Windows close at instants that the inputs alone decide, never when a timer fires.
  *
  * <p>State per request: inputs of the hold, and {@link RequestState}; cleared {@link
- * RequestLife#MEMORY_MILLIS} after the last use of the id closed.
+ * RequestLife#MEMORY_MILLIS} after the last use of the id closed. {@link StreamRequests} does the same in streams.
  */
 public final class AnalyseRequests
         extends KeyedBroadcastProcessFunction<String, RequestInput, PublishedSegment, TokenAnalysis> {
@@ -40,11 +37,6 @@ public final class AnalyseRequests
             + EngineTimeline.BATCH_NANOS / 1_000_000
             + AnalyseSteps.TIMER_GRID_MILLIS
             + 1_500;
-
-    private static final long TIMER_GRID_MILLIS = 500;
-
-    /** The timer of inputs without event time, which wait for the end of everything. */
-    private static final long END = Long.MAX_VALUE;
 
     /** Durations by pane. */
     public static final OutputTag<DurationPane> DURATIONS =
@@ -65,11 +57,10 @@ public final class AnalyseRequests
     public static final OutputTag<TokenRun> RUNS = new OutputTag<>("runs", TokenRunTypeInfo.INSTANCE);
 
     private final boolean runs;
-    private transient ValueState<RequestBuffer> bufferState;
-    private transient ValueState<RequestState> requestState;
-    private transient List<RequestInput> due;
-    private transient PaneCounter counter;
-    private transient ClockBroadcast clocks;
+    transient ValueState<RequestBuffer> bufferState;
+    transient ValueState<RequestState> requestState;
+    transient RequestDrain drain;
+    transient ClockBroadcast clocks;
 
     /** Says a row for every token. */
     public AnalyseRequests() {
@@ -85,18 +76,24 @@ public final class AnalyseRequests
         this.runs = runs;
     }
 
+    /** Inputs of a request that wait. */
+    static ValueStateDescriptor<RequestBuffer> bufferDescriptor() {
+        return new ValueStateDescriptor<>("buffer", TypeInformation.of(RequestBuffer.class));
+    }
+
+    /** What is remembered of a request. */
+    private static ValueStateDescriptor<RequestState> requestDescriptor(RuntimeContext context) {
+        return new ValueStateDescriptor<>(
+                "request",
+                new ZeroPackedSerializer<>(context.createSerializer(TypeInformation.of(RequestState.class))));
+    }
+
     @Override
     public void open(OpenContext context) {
-        due = new ArrayList<>();
-        counter = new PaneCounter(StatisticsOutput.NOWHERE::durations);
+        drain = new RequestDrain(runs);
         clocks = new ClockBroadcast();
-        bufferState = getRuntimeContext()
-                .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(RequestBuffer.class)));
-        requestState = getRuntimeContext()
-                .getState(new ValueStateDescriptor<>(
-                        "request",
-                        new ZeroPackedSerializer<>(
-                                getRuntimeContext().createSerializer(TypeInformation.of(RequestState.class)))));
+        bufferState = getRuntimeContext().getState(bufferDescriptor());
+        requestState = getRuntimeContext().getState(requestDescriptor(getRuntimeContext()));
     }
 
     @Override
@@ -108,9 +105,7 @@ public final class AnalyseRequests
         }
         if (!buffer.inputs.isEmpty()) {
             // They wait for seconds: what all of them repeat is kept once.
-            RequestInput first = buffer.inputs.get(0);
-            input.requestId = first.requestId;
-            input.origin = input.origin.equals(first.origin) ? first.origin : input.origin;
+            input.requestId = buffer.inputs.get(0).requestId;
         }
         buffer.inputs.add(input);
         arm(buffer, input.coarseEpochMillis, context);
@@ -126,10 +121,8 @@ public final class AnalyseRequests
     /** Sets the timer for what has this event time. One for later, perhaps for the end of the window, gives way. */
     private static void arm(
             RequestBuffer buffer, long millis, KeyedBroadcastProcessFunction<?, ?, ?, ?>.ReadOnlyContext context) {
-        long timer = millis > END - HOLD_MILLIS - TIMER_GRID_MILLIS
-                ? END
-                : EarliestTimer.after(millis + HOLD_MILLIS, TIMER_GRID_MILLIS);
-        buffer.timerMillis = EarliestTimer.arm(context.timerService(), buffer.timerMillis, timer);
+        buffer.timerMillis =
+                EarliestTimer.arm(context.timerService(), buffer.timerMillis, RequestDrain.timerMillis(millis));
     }
 
     @Override
@@ -138,56 +131,22 @@ public final class AnalyseRequests
         if (buffer == null) {
             return;
         }
-        long watermark = context.timerService().currentWatermark();
-        boolean end = watermark == Long.MAX_VALUE;
-        long complete = end ? Long.MAX_VALUE : watermark - HOLD_MILLIS;
         buffer.timerMillis = EarliestTimer.NONE;
         RequestState request = requestState.value();
         if (request == null) {
             request = new RequestState();
         }
-        counter.shipTo(pane -> context.output(DURATIONS, pane));
-        RequestLife life = new RequestLife(
+        long next = drain.drain(
                 context.getCurrentKey(),
+                buffer,
                 request,
-                new Shipping(context, out, runs),
-                counter,
-                clocks.graph(context.getBroadcastState(ClockBroadcast.WAYS)));
-        List<RequestInput> taken = takeDue(buffer.inputs, complete);
-        RequestInput before = null;
-        for (RequestInput input : taken) {
-            if (before != null
-                    && input.event != null
-                    && before.event != null
-                    && RequestInput.ORDER.compare(before, input) == 0) {
-                // The same event again: a log or an archive that was written twice.
-                continue;
-            }
-            before = input;
-            life.accept(input);
-        }
-        taken.clear();
-        counter.ship();
-        if (end) {
-            life.finish();
+                context.timerService().currentWatermark(),
+                clocks.graph(context.getBroadcastState(ClockBroadcast.WAYS)),
+                new Sides(context, out));
+        if (next == RequestDrain.FORGOTTEN) {
             bufferState.clear();
             requestState.clear();
             return;
-        }
-        boolean forgotten = life.advance(complete);
-        if (forgotten && buffer.inputs.isEmpty()) {
-            bufferState.clear();
-            requestState.clear();
-            return;
-        }
-        long next = life.nextEndMillis();
-        for (RequestInput input : buffer.inputs) {
-            next = Math.min(next, input.coarseEpochMillis);
-        }
-        if (buffer.inputs.isEmpty() && request.open.isEmpty()) {
-            // It may rest for a day: lists that have been long keep their room.
-            buffer.inputs = new ArrayList<>(0);
-            request.open = new ArrayList<>(0);
         }
         // Whatever is open or waits has a timer: none is needed for the end, which lets all of them fire.
         arm(buffer, next, context);
@@ -195,68 +154,20 @@ public final class AnalyseRequests
         requestState.update(request);
     }
 
-    /** Takes what event time has completed out of the inputs, in order. The list is the same at every call. */
-    private List<RequestInput> takeDue(List<RequestInput> inputs, long complete) {
-        int kept = 0;
-        for (int i = 0; i < inputs.size(); i++) {
-            RequestInput input = inputs.get(i);
-            if (input.coarseEpochMillis <= complete) {
-                due.add(input);
-            } else {
-                inputs.set(kept++, input);
-            }
-        }
-        inputs.subList(kept, inputs.size()).clear();
-        due.sort(RequestInput.ORDER);
-        return due;
-    }
-
-    /** Sends what a life says into the job. */
-    private static final class Shipping implements RequestOutput {
-        private final KeyedBroadcastProcessFunction<String, RequestInput, PublishedSegment, TokenAnalysis>
-                        .ReadOnlyContext
-                context;
-        private final Collector<TokenAnalysis> out;
-
-        private final boolean runs;
-
-        Shipping(
-                KeyedBroadcastProcessFunction<String, RequestInput, PublishedSegment, TokenAnalysis>.ReadOnlyContext
-                        context,
-                Collector<TokenAnalysis> out,
-                boolean runs) {
-            this.runs = runs;
-            this.context = context;
-            this.out = out;
-        }
-
+    /** Outputs of the function. */
+    private record Sides(
+            KeyedBroadcastProcessFunction<String, RequestInput, PublishedSegment, TokenAnalysis>.ReadOnlyContext
+                    context,
+            Collector<TokenAnalysis> out)
+            implements RequestDrain.Sides {
         @Override
         public void token(TokenAnalysis token) {
             out.collect(token);
         }
 
         @Override
-        public void tokens(TokenRun run) {
-            if (runs) {
-                context.output(RUNS, run);
-            } else {
-                run.forEach(out::collect);
-            }
-        }
-
-        @Override
-        public void request(RequestAnalysis request) {
-            context.output(REQUESTS, request);
-        }
-
-        @Override
-        public void finding(Finding finding) {
-            context.output(FINDINGS, finding);
-        }
-
-        @Override
-        public void milestone(Milestone milestone) {
-            context.output(MILESTONES, milestone);
+        public <X> void say(OutputTag<X> tag, X value) {
+            context.output(tag, value);
         }
     }
 }

@@ -96,7 +96,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
             case FACT -> packedFact(packed, in);
             case EVENT ->
                 RequestInput.observed(
-                        in.takeText(), in.takeLong(), in.takeText(), in.takeLong(), in.takeLong(), in.takeBytes());
+                        in.takeText(), in.takeLong(), in.takeText(known), in.takeLong(), in.takeLong(), in.takeBytes());
             default -> throw new IOException("Cannot read an input of a request with content " + content);
         };
     }

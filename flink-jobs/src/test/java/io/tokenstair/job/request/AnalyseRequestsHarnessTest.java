@@ -27,20 +27,49 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.KeyedBroadcastOperatorTestHarness;
 import org.apache.flink.util.OutputTag;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The operator around the life of a request: whatever the arrival, it says what the life says of the ordered inputs. */
 class AnalyseRequestsHarnessTest {
     private static final int STEPS = 300;
     private static final long MILLIS = 1_000_000;
 
+    /** The function, and the operator that streams have. */
+    enum Way {
+        FUNCTION,
+        STREAM;
+
+        CoBroadcastWithKeyedOperator<String, RequestInput, PublishedSegment, TokenAnalysis> operator() {
+            return this == STREAM
+                    ? new StreamRequests(false)
+                    : new CoBroadcastWithKeyedOperator<>(new AnalyseRequests(), List.of(ClockBroadcast.WAYS));
+        }
+
+        /** Requests that wait for event time. */
+        int timers(KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness) {
+            return harness.getOperator() instanceof StreamRequests stream
+                    ? stream.timers()
+                    : harness.numEventTimeTimers();
+        }
+
+        /** What is kept of requests: their inputs and their state. */
+        int entries(KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness)
+                throws Exception {
+            if (harness.getOperator() instanceof StreamRequests stream) {
+                harness.snapshot(Integer.MAX_VALUE, 0);
+                assertThat(SegmentFeed.keyedStateEntries(harness)).isEqualTo(2 * stream.requests());
+            }
+            return SegmentFeed.keyedStateEntries(harness);
+        }
+    }
+
     private static KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness(
-            @Nullable OperatorSubtaskState restored) throws Exception {
+            Way way, @Nullable OperatorSubtaskState restored) throws Exception {
         KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness =
                 new KeyedBroadcastOperatorTestHarness<>(
-                        new CoBroadcastWithKeyedOperator<>(new AnalyseRequests(), List.of(ClockBroadcast.WAYS)),
+                        way.operator(),
                         input -> input.requestId,
                         Types.STRING,
                         JobEnvironment.MAX_PARALLELISM,
@@ -108,7 +137,7 @@ class AnalyseRequestsHarnessTest {
         return order.stream().map(inputs::get).toList();
     }
 
-    private static Lived run(List<RequestInput> inputs, Random random, int restoreOneIn) throws Exception {
+    private static Lived run(Way way, List<RequestInput> inputs, Random random, int restoreOneIn) throws Exception {
         Lived lived = new Lived();
         long[] earliestLeft = new long[inputs.size() + 1];
         earliestLeft[inputs.size()] = Long.MAX_VALUE;
@@ -116,7 +145,7 @@ class AnalyseRequestsHarnessTest {
             earliestLeft[i] = Math.min(earliestLeft[i + 1], inputs.get(i).coarseEpochMillis);
         }
         KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness =
-                harness(null);
+                harness(way, null);
         for (int i = 0; i < inputs.size(); i++) {
             harness.processElement(new StreamRecord<>(inputs.get(i), inputs.get(i).coarseEpochMillis));
             if (random.nextInt(10) == 0 && earliestLeft[i + 1] != Long.MAX_VALUE) {
@@ -126,58 +155,60 @@ class AnalyseRequestsHarnessTest {
                 OperatorSubtaskState snapshot = harness.snapshot(i, i);
                 take(harness, lived);
                 harness.close();
-                harness = harness(snapshot);
+                harness = harness(way, snapshot);
             }
         }
         harness.watermark(Long.MAX_VALUE);
         take(harness, lived);
-        assertThat(SegmentFeed.keyedStateEntries(harness)).isZero();
-        assertThat(harness.numEventTimeTimers()).isZero();
+        assertThat(way.entries(harness)).isZero();
+        assertThat(way.timers(harness)).isZero();
         harness.close();
         return lived;
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3})
-    void arrivalOrderWithinTheHoldMakesNoDifference(long seed) throws Exception {
+    @CsvSource({"FUNCTION,1", "FUNCTION,2", "FUNCTION,3", "STREAM,1", "STREAM,2", "STREAM,3"})
+    void arrivalOrderWithinTheHoldMakesNoDifference(Way way, long seed) throws Exception {
         List<RequestScript> scripts =
                 RandomClients.scripts(RandomEngine.script(seed, STEPS).told(), seed);
         Random random = new Random(seed);
 
-        assertThat(sorted(run(shuffled(scripts, random), random, 0))).isEqualTo(sorted(direct(scripts)));
+        assertThat(sorted(run(way, shuffled(scripts, random), random, 0))).isEqualTo(sorted(direct(scripts)));
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {4, 5, 6})
-    void aRestoreMakesNoDifference(long seed) throws Exception {
+    @CsvSource({"FUNCTION,4", "FUNCTION,5", "FUNCTION,6", "STREAM,4", "STREAM,5", "STREAM,6"})
+    void aRestoreMakesNoDifference(Way way, long seed) throws Exception {
         List<RequestScript> scripts =
                 RandomClients.scripts(RandomEngine.script(seed, STEPS).told(), seed);
         Random random = new Random(seed);
 
-        assertThat(sorted(run(shuffled(scripts, random), random, 200))).isEqualTo(sorted(direct(scripts)));
+        assertThat(sorted(run(way, shuffled(scripts, random), random, 200))).isEqualTo(sorted(direct(scripts)));
     }
 
-    @Test
-    void tokensComeAHoldBehindTheWatermarkThoughTheirRequestWasSilentForLonger() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void tokensComeAHoldBehindTheWatermarkThoughTheirRequestWasSilentForLonger(Way way) throws Exception {
         EngineScript engine = new EngineScript().queue("x", 64).idle(20_000 * MILLIS);
         engine.step().prefill("x", 64).run();
         for (int i = 1; i < 100; i++) {
             engine.step().decode("x").late(1_000 * MILLIS).run();
         }
         RequestScript script = new RequestScript("x").engine(engine.told());
-        try (var harness = harness(null)) {
+        try (var harness = harness(way, null)) {
             for (RequestInput input : script.inputs()) {
                 harness.watermark(input.coarseEpochMillis - 1);
                 harness.processElement(new StreamRecord<>(input, input.coarseEpochMillis));
             }
             // Only what is younger than the hold, and its grid, is missing.
             assertThat(harness.extractOutputValues().size()).isBetween(93, 98);
-            assertThat(harness.numEventTimeTimers()).isEqualTo(1);
+            assertThat(way.timers(harness)).isEqualTo(1);
         }
     }
 
-    @Test
-    void nothingIsLeftOfARequestOnceItsMemoryHasPassed() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void nothingIsLeftOfARequestOnceItsMemoryHasPassed(Way way) throws Exception {
         EngineScript engine = new EngineScript().start(64, "x").decode(9, "x").finish("x", "length");
         RequestScript script = new RequestScript("x")
                 .sent(MILLIS)
@@ -185,7 +216,7 @@ class AnalyseRequestsHarnessTest {
                 .delivered(engine.told(), 0, "x", MILLIS)
                 .ended(engine.nowNanos() + 2 * MILLIS, "complete");
         long closed = EngineScript.coarseEpochMillis(engine.nowNanos() + 2 * MILLIS) + RequestLife.GRACE_MILLIS;
-        try (var harness = harness(null)) {
+        try (var harness = harness(way, null)) {
             for (RequestInput input : script.inputs()) {
                 harness.processElement(new StreamRecord<>(input, input.coarseEpochMillis));
             }
@@ -194,20 +225,21 @@ class AnalyseRequestsHarnessTest {
             take(harness, lived);
             assertThat(lived.requests).hasSize(1);
             assertThat(lived.tokens).hasSize(10);
-            assertThat(SegmentFeed.keyedStateEntries(harness)).isEqualTo(2);
+            assertThat(way.entries(harness)).isEqualTo(2);
 
             harness.watermark(closed + RequestLife.MEMORY_MILLIS + AnalyseRequests.HOLD_MILLIS + 1_000);
-            assertThat(SegmentFeed.keyedStateEntries(harness)).isZero();
-            assertThat(harness.numEventTimeTimers()).isZero();
+            assertThat(way.entries(harness)).isZero();
+            assertThat(way.timers(harness)).isZero();
         }
     }
 
-    @Test
-    void everyOutputIsThere() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void everyOutputIsThere(Way way) throws Exception {
         List<RequestScript> scripts =
                 RandomClients.scripts(RandomEngine.script(9, STEPS).told(), 9);
         Random random = new Random(9);
-        Lived lived = run(shuffled(scripts, random), random, 0);
+        Lived lived = run(way, shuffled(scripts, random), random, 0);
 
         assertThat(lived.requests).extracting(RequestAnalysis::requestId).hasSameSizeAs(scripts);
         assertThat(lived.findings).extracting(Finding::findingId).doesNotHaveDuplicates();
