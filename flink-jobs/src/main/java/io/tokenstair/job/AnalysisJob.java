@@ -177,7 +177,9 @@ public final class AnalysisJob {
         BroadcastStream<PublishedSegment> clocks = segments.broadcast(ClockBroadcast.WAYS);
         SingleOutputStreamOperator<RequestInput> steps = routed.keyBy(record -> record.engineId, Types.STRING)
                 .connect(clocks)
-                .process(new AnalyseSteps(sortedInput), TypeInformation.of(RequestInput.class))
+                .process(
+                        new AnalyseSteps(sortedInput, !sortedInput && names.isEmpty()),
+                        TypeInformation.of(RequestInput.class))
                 .name("analyse-steps")
                 .uid("analyse-steps");
         if (rawArchive != null) {

@@ -1,6 +1,7 @@
 package io.tokenstair.job;
 
 import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.ExecutionOptions;
@@ -28,6 +29,9 @@ public final class JobEnvironment {
         settings.set(PipelineOptions.AUTO_GENERATE_UIDS, false);
         settings.set(PipelineOptions.OBJECT_REUSE, true);
         settings.set(PipelineOptions.MAX_PARALLELISM, MAX_PARALLELISM);
+        // A block of many requests' inputs goes to one subtask: none may lie in a checkpoint that another parallelism
+        // restores.
+        settings.set(CheckpointingOptions.ENABLE_UNALIGNED, false);
         return settings;
     }
 

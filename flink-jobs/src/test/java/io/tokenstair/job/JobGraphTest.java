@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.graph.StreamGraph;
@@ -86,6 +87,8 @@ class JobGraphTest {
         assertThat(JobEnvironment.settings(mode).get(PipelineOptions.GENERIC_TYPES))
                 .isFalse();
         assertThat(JobEnvironment.settings(mode).get(PipelineOptions.AUTO_GENERATE_UIDS))
+                .isFalse();
+        assertThat(JobEnvironment.settings(mode).get(CheckpointingOptions.ENABLE_UNALIGNED))
                 .isFalse();
         // Asks every operator for its serializers and its uid.
         assertThat(graph(mode).getJobGraph().getNumberOfVertices()).isPositive();

@@ -99,8 +99,7 @@ class StateFixtureTest {
         operators.add(aligning(
                 "analyse-steps",
                 new Aligning<>(
-                        () -> new CoBroadcastWithKeyedOperator<>(
-                                new AnalyseSteps(false), List.of(ClockBroadcast.WAYS)),
+                        () -> new CoBroadcastWithKeyedOperator<>(new AnalyseSteps(false), List.of(ClockBroadcast.WAYS)),
                         record -> record.engineId,
                         record -> record.coarseEpochMillis,
                         input -> input.requestId + ' ' + (input.tokens == null ? "fact" : input.tokens.count)),
@@ -164,12 +163,7 @@ class StateFixtureTest {
                 @Nullable OperatorSubtaskState restored) throws Exception {
             KeyedBroadcastOperatorTestHarness<String, I, PublishedSegment, O> harness =
                     new KeyedBroadcastOperatorTestHarness<>(
-                            maker.make(),
-                            key,
-                            Types.STRING,
-                            JobEnvironment.MAX_PARALLELISM,
-                            1,
-                            0);
+                            maker.make(), key, Types.STRING, JobEnvironment.MAX_PARALLELISM, 1, 0);
             ((SerializerConfigImpl) harness.getExecutionConfig().getSerializerConfig()).setGenericTypes(false);
             harness.setup();
             if (restored != null) {

@@ -213,11 +213,14 @@ class StateTypesTest {
                 // Tokens and facts stay packed until they are asked for, and may travel on as they are.
                 assertThat(back)
                         .usingRecursiveComparison()
-                        .ignoringFields("tokens", "fact", "packed", "packedFrom", "packedFact")
+                        .ignoringFields("tokens", "fact", "packed", "packedFrom", "packedTo", "packedFact")
                         .isEqualTo(input);
                 for (RequestInput arrived : List.of(back, backAndForth(serializer, back))) {
                     assertThat(said(arrived.tokens())).isEqualTo(said(input.tokens()));
-                    assertThat(arrived.fact()).usingRecursiveComparison().isEqualTo(input.fact());
+                    assertThat(arrived.fact())
+                            .usingRecursiveComparison()
+                            .ignoringFields("packedName", "packedNameLength")
+                            .isEqualTo(input.fact());
                 }
             }
         }

@@ -1,5 +1,6 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.job.step.SentShare;
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.job.step.TokenBatchSerializer;
@@ -42,8 +43,18 @@ public class RequestInput {
     /** Tokens or a fact in the form of {@link RequestInputSerializer}. */
     private byte @Nullable [] packed;
 
+    /** Where in it that begins, what is behind its kind, and where it ends. */
+    private int packedStart;
+
     private int packedFrom;
+    private int packedTo;
     private boolean packedFact;
+
+    /** Rows that it shares with what came with it; null where it has all its rows. */
+    private @Nullable SentShare sent;
+
+    /** Whether it is many inputs of a subtask in one. */
+    private boolean block;
 
     /** An empty input, to be filled. */
     public RequestInput() {}
@@ -94,7 +105,7 @@ public class RequestInput {
         }
         SequenceFact said = fact();
         if (said != null) {
-            said.name = said.name.renamed(joinedRequestId);
+            said.rename(joinedRequestId);
             said.coarseEpochMillis = millis;
             return of(said);
         }
@@ -102,23 +113,55 @@ public class RequestInput {
                 joinedRequestId, millis, origin, originEpoch, originSequence, event == null ? new byte[0] : event);
     }
 
+    /**
+     * A part of some bytes.
+     *
+     * @param start where it begins
+     * @param from what is behind its kind
+     * @param to where it ends
+     * @param sent rows that it shares with what came with it; null where it has all its rows
+     */
+    record PackedPart(
+            byte[] bytes,
+            int start,
+            int from,
+            int to,
+            @Nullable SentShare sent) {}
+
+    /** Many inputs of requests of one subtask, in the form of {@link RequestInputSerializer}. The id is one that leads there. */
+    static RequestInput block(String leadingId, byte[] packed) {
+        RequestInput input = new RequestInput();
+        input.requestId = leadingId;
+        input.packed = packed;
+        input.packedTo = packed.length;
+        input.block = true;
+        return input;
+    }
+
+    /** Whether it is many inputs of a subtask in one: {@link RequestInputSerializer#unpack}. */
+    boolean isBlock() {
+        return block;
+    }
+
+    /** Whether rows of its lie elsewhere. */
+    boolean isSharing() {
+        return sent != null;
+    }
+
     /** Tokens in the form of {@link RequestInputSerializer}, from a position on. */
     static RequestInput packed(
-            String requestId,
-            long coarseEpochMillis,
-            String origin,
-            long originSequence,
-            int detail,
-            byte[] packed,
-            int packedFrom) {
+            String requestId, long coarseEpochMillis, String origin, long originSequence, int detail, PackedPart part) {
         RequestInput input = new RequestInput();
         input.requestId = requestId;
         input.coarseEpochMillis = coarseEpochMillis;
         input.origin = origin;
         input.originSequence = originSequence;
         input.detail = detail;
-        input.packed = packed;
-        input.packedFrom = packedFrom;
+        input.packed = part.bytes;
+        input.packedStart = part.start;
+        input.packedFrom = part.from;
+        input.packedTo = part.to;
+        input.sent = part.sent;
         return input;
     }
 
@@ -130,9 +173,8 @@ public class RequestInput {
             SequenceFact.Kind kind,
             long clockNanos,
             int detail,
-            byte[] packed,
-            int packedFrom) {
-        RequestInput input = packed(requestId, coarseEpochMillis, origin, clockNanos, detail, packed, packedFrom);
+            PackedPart part) {
+        RequestInput input = packed(requestId, coarseEpochMillis, origin, clockNanos, detail, part);
         input.originEpoch = kind.ordinal();
         input.packedFact = true;
         return input;
@@ -144,7 +186,7 @@ public class RequestInput {
             return fact;
         }
         try {
-            return RequestInputSerializer.takeFact(new PackedBytes(packed, packedFrom));
+            return RequestInputSerializer.takeFact(new PackedBytes(packed, packedFrom, packedTo));
         } catch (IOException e) {
             throw new IllegalStateException("Cannot read a fact of request " + requestId + ": " + e.getMessage(), e);
         }
@@ -165,15 +207,31 @@ public class RequestInput {
             return tokens;
         }
         try {
-            return TokenBatchSerializer.take(new PackedBytes(packed, packedFrom), before);
+            return TokenBatchSerializer.take(new PackedBytes(packed, packedFrom, packedTo), before, sent);
         } catch (IOException e) {
             throw new IllegalStateException("Cannot read tokens of request " + requestId + ": " + e.getMessage(), e);
         }
     }
 
-    /** The whole packed form, or null. */
+    /** Reads a little of it. */
+    int touch() {
+        byte[] bytes = packed;
+        return bytes == null ? 0 : bytes[packedFrom] + bytes[packedFrom + packedTo >> 1];
+    }
+
+    /** The bytes its packed form lies in, or null. */
     byte @Nullable [] packed() {
         return packed;
+    }
+
+    /** Where its packed form begins. */
+    int packedStart() {
+        return packedStart;
+    }
+
+    /** Where its packed form ends. */
+    int packedTo() {
+        return packedTo;
     }
 
     static int detail(int promptIndex, int choice) {

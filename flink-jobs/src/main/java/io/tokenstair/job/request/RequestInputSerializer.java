@@ -1,6 +1,10 @@
 package io.tokenstair.job.request;
 
+import io.tokenstair.job.request.RequestInput.PackedPart;
+import io.tokenstair.job.step.BlockShare;
+import io.tokenstair.job.step.SentShare;
 import io.tokenstair.job.step.SequenceFact;
+import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.job.step.TokenBatchSerializer;
 import io.tokenstair.job.type.KnownTexts;
 import io.tokenstair.job.type.PackedBytes;
@@ -20,7 +24,11 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
     private static final int EVENT = 0;
     private static final int TOKENS = 1;
     private static final int FACT = 2;
+    private static final int BLOCK = 3;
+    private static final int SHARING = 4;
     private static final SequenceFact.Kind[] KINDS = SequenceFact.Kind.values();
+
+    private static final int USUAL_SHARED_BYTES = 4_096;
 
     private transient PackedBytes scratch = new PackedBytes();
     private transient KnownTexts known = new KnownTexts();
@@ -58,17 +66,24 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
     @Override
     public void serialize(RequestInput input, DataOutputView target) throws IOException {
         byte[] packed = input.packed();
-        if (packed != null) {
-            target.writeInt(packed.length);
-            target.write(packed);
+        if (packed != null && !input.isSharing()) {
+            int length = input.packedTo() - input.packedStart();
+            target.writeInt(length);
+            target.write(packed, input.packedStart(), length);
             return;
         }
-        SequenceFact fact = input.fact();
         PackedBytes out = scratch;
         out.clear();
-        if (input.tokens != null) {
+        put(input, out);
+        out.writeTo(target);
+    }
+
+    private static void put(RequestInput input, PackedBytes out) throws IOException {
+        TokenBatch batch = input.tokens();
+        SequenceFact fact = input.fact();
+        if (batch != null) {
             out.putInt(TOKENS);
-            TokenBatchSerializer.put(input.tokens, out);
+            TokenBatchSerializer.put(batch, out);
         } else if (fact != null) {
             out.putInt(FACT);
             putFact(fact, out);
@@ -83,22 +98,76 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         } else {
             throw new IOException("Cannot send an empty input of request " + input.requestId);
         }
-        out.writeTo(target);
     }
 
-    @Override
-    public RequestInput deserialize(DataInputView source) throws IOException {
-        byte[] packed = PackedBytes.read(source);
-        PackedBytes in = new PackedBytes(packed, 0);
+    /** Puts tokens or a fact into a block, without the rows that it shares with others of the block. */
+    static void putInBlock(RequestInput input, BlockShare shared, PackedBytes out) throws IOException {
+        int lengthAt = out.position();
+        out.putInt(0);
+        TokenBatch batch = input.tokens;
+        if (batch != null && shared.cover(batch)) {
+            out.putInt(SHARING);
+            shared.put(batch, out);
+        } else {
+            put(input, out);
+        }
+        out.putInt(lengthAt, out.position() - lengthAt - Integer.BYTES);
+    }
+
+    /** A block of what was put. */
+    static RequestInput block(String leadingId, BlockShare shared, int count, PackedBytes inputs) {
+        PackedBytes out = new PackedBytes(inputs.position() + USUAL_SHARED_BYTES);
+        out.putInt(BLOCK);
+        shared.putShared(out);
+        out.putInt(count);
+        out.putFilled(inputs);
+        return RequestInput.block(leadingId, out.filled());
+    }
+
+    /** Takes each input out of a block. They stay packed, and share its bytes. */
+    void unpack(RequestInput block, Taker taker) throws Exception {
+        byte[] packed = block.packed();
+        if (packed == null) {
+            throw new IOException("Cannot read an empty block");
+        }
+        PackedBytes in = new PackedBytes(packed, Integer.BYTES);
+        SentShare sent = SentShare.take(in);
+        int count = in.takeInt();
+        for (int i = 0; i < count; i++) {
+            int length = in.takeInt();
+            int start = in.position();
+            in.skip(length);
+            taker.take(unpack(packed, start, in.position(), sent));
+        }
+    }
+
+    /** Takes inputs. */
+    interface Taker {
+        /** Takes one. */
+        void take(RequestInput input) throws Exception;
+    }
+
+    private RequestInput unpack(byte[] packed, int start, int end, @Nullable SentShare sent) throws IOException {
+        PackedBytes in = new PackedBytes(packed, start, end);
         int content = in.takeInt();
+        PackedPart part = new PackedPart(packed, start, in.position(), end, content == SHARING ? sent : null);
         return switch (content) {
-            case TOKENS -> packed(packed, in);
-            case FACT -> packedFact(packed, in);
+            case TOKENS, SHARING -> packed(part, in);
+            case FACT -> packedFact(part, in);
             case EVENT ->
                 RequestInput.observed(
                         in.takeText(), in.takeLong(), in.takeText(known), in.takeLong(), in.takeLong(), in.takeBytes());
             default -> throw new IOException("Cannot read an input of a request with content " + content);
         };
+    }
+
+    @Override
+    public RequestInput deserialize(DataInputView source) throws IOException {
+        byte[] packed = PackedBytes.read(source);
+        if (new PackedBytes(packed, 0).takeInt() == BLOCK) {
+            return RequestInput.block("", packed);
+        }
+        return unpack(packed, 0, packed.length, null);
     }
 
     @Override
@@ -112,8 +181,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
     }
 
     /** Reads of packed tokens what a request must know to keep them. */
-    private RequestInput packed(byte[] packed, PackedBytes in) throws IOException {
-        int from = in.position();
+    private RequestInput packed(PackedPart part, PackedBytes in) throws IOException {
         long firstEndNanos = in.takeLong();
         long coarseEpochMillis = in.takeLong();
         in.takeInt();
@@ -122,18 +190,11 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         String requestId = in.takeText();
         String engineId = in.takeText(known);
         return RequestInput.packed(
-                requestId,
-                coarseEpochMillis,
-                engineId,
-                firstEndNanos,
-                RequestInput.detail(promptIndex, choice),
-                packed,
-                from);
+                requestId, coarseEpochMillis, engineId, firstEndNanos, RequestInput.detail(promptIndex, choice), part);
     }
 
     /** Reads of a packed fact what a request must know to keep it. */
-    private RequestInput packedFact(byte[] packed, PackedBytes in) throws IOException {
-        int from = in.position();
+    private RequestInput packedFact(PackedPart part, PackedBytes in) throws IOException {
         SequenceFact.Kind kind = kind(in.takeInt());
         int promptIndex = in.takeInt();
         int choice = in.takeInt();
@@ -153,8 +214,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
                 kind,
                 in.takeLong(),
                 RequestInput.detail(promptIndex, choice),
-                packed,
-                from);
+                part);
     }
 
     private static SequenceFact.Kind kind(int ordinal) throws IOException {
@@ -166,8 +226,7 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
 
     private static void putFact(SequenceFact fact, PackedBytes out) {
         out.putInt(fact.kind.ordinal());
-        TokenBatchSerializer.putName(fact.name, out);
-        out.putText(fact.clockId);
+        TokenBatchSerializer.putName(fact, out);
         out.putLong(fact.coarseEpochMillis);
         out.putOptional(fact.epochNanos);
         out.putOptional(fact.boundNanos);

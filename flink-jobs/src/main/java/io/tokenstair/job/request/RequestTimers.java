@@ -19,7 +19,9 @@ final class RequestTimers {
     /** Requests that wait for the same time. */
     static final class Slot {
         final long millis;
-        @Nullable RequestPlace[] places = new @Nullable RequestPlace[16];
+
+        @Nullable
+        RequestPlace[] places = new @Nullable RequestPlace[16];
         /** Places that are in use, or were. */
         int count;
 

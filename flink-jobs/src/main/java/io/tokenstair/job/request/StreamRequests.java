@@ -9,7 +9,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.state.BroadcastState;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.streaming.api.operators.InternalTimer;
@@ -31,10 +33,24 @@ public final class StreamRequests
     private static final long serialVersionUID = 1L;
 
     private final AnalyseRequests function;
+
+    @SuppressWarnings("NullAway.Init") // made in open
     private transient Map<String, RequestPlace> places;
+
+    @SuppressWarnings("NullAway.Init") // made in open
     private transient RequestTimers timers;
+
+    @SuppressWarnings("NullAway.Init") // made in open
     private transient BroadcastState<String, ClockWay> ways;
+
+    @SuppressWarnings("NullAway.Init") // made in open
     private transient Sides sides;
+
+    @SuppressWarnings("NullAway.Init") // made in open
+    private transient TouchedAhead ahead;
+
+    @SuppressWarnings("NullAway.Init") // made in open
+    private transient RequestInputSerializer unpacking;
 
     /** Event time that has passed. */
     private transient long watermark;
@@ -62,6 +78,8 @@ public final class StreamRequests
         places = new HashMap<>();
         timers = new RequestTimers();
         sides = new Sides();
+        ahead = new TouchedAhead();
+        unpacking = new RequestInputSerializer();
         watermark = Long.MIN_VALUE;
         ways = getOperatorStateBackend().getBroadcastState(ClockBroadcast.WAYS);
         restore();
@@ -111,8 +129,22 @@ public final class StreamRequests
     @Override
     public void processElement1(StreamRecord<RequestInput> element) throws Exception {
         RequestInput input = element.getValue();
+        if (input.isBlock()) {
+            unpacking.unpack(input, this::take);
+        } else {
+            take(input);
+        }
+    }
+
+    private void take(RequestInput input) throws Exception {
         RequestPlace place = places.get(input.requestId);
         if (place == null) {
+            TaskInfo task = getRuntimeContext().getTaskInfo();
+            int subtask = KeyGroupRangeAssignment.assignKeyToParallelOperator(
+                    input.requestId, task.getMaxNumberOfParallelSubtasks(), task.getNumberOfParallelSubtasks());
+            if (subtask != task.getIndexOfThisSubtask()) {
+                throw new IllegalStateException("Request " + input.requestId + " belongs to subtask " + subtask);
+            }
             place = new RequestPlace(input.requestId);
             place.sinceCheckpoint = checkpoints;
             places.put(place.requestId, place);
@@ -131,6 +163,9 @@ public final class StreamRequests
         for (RequestTimers.Slot slot = timers.takeDue(watermark); slot != null; slot = timers.takeDue(watermark)) {
             sides.millis = slot.millis;
             for (int i = 0; i < slot.count; i++) {
+                if (i % TouchedAhead.REQUESTS == 0) {
+                    ahead.touch(slot.places, i, slot.count);
+                }
                 RequestPlace place = slot.places[i];
                 if (place != null) {
                     place.slot = null;
@@ -144,7 +179,8 @@ public final class StreamRequests
     private void drain(RequestPlace place) throws Exception {
         own(place);
         place.buffer.timerMillis = Long.MIN_VALUE;
-        long next = function.drain.drain(place.requestId, place.buffer, place.request, watermark, function.clocks.graph(ways), sides);
+        long next = function.drain.drain(
+                place.requestId, place.buffer, place.request, watermark, function.clocks.graph(ways), sides);
         if (next != RequestDrain.FORGOTTEN) {
             timers.arm(place, RequestDrain.timerMillis(next));
             return;

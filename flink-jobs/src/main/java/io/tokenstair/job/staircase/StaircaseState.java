@@ -151,6 +151,20 @@ public final class StaircaseState {
         riseKvCounts = new byte[MAX_RISES];
     }
 
+    /** Reads a little of each of its parts, which the detector needs next. */
+    public long touch() {
+        return differenceWeight
+                + pendingOnset
+                + openLevels.length
+                + levels.length
+                + limitedLevels.length
+                + loads.length
+                + advances.length
+                + kvOfTick.length
+                + total.length
+                + segment.length;
+    }
+
     StaircaseState copy() {
         StaircaseState copy = new StaircaseState();
         copy.openLevels = openLevels.clone();

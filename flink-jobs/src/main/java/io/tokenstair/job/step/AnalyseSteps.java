@@ -25,6 +25,7 @@ import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
 import io.tokenstair.job.clock.ClockBroadcast;
 import io.tokenstair.job.clock.PublishedSegment;
+import io.tokenstair.job.request.RequestBlocks;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.sink.RawArchiveRow;
 import io.tokenstair.job.sink.RawArchiveRowTypeInfo;
@@ -35,12 +36,15 @@ import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.job.timer.EarliestTimer;
 import io.tokenstair.job.type.ZeroPackedSerializer;
 import io.tokenstair.milestone.Milestone;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
@@ -109,6 +113,8 @@ public final class AnalyseSteps
             new OutputTag<>("displacement", TypeInformation.of(PriorityDisplacement.class));
 
     private final boolean sortedInput;
+    private final boolean inBlocks;
+    private transient @Nullable RequestBlocks blocks;
     private transient ValueState<EngineBuffer> bufferState;
     private transient ValueState<EngineState> engineState;
     private transient MapState<Integer, EngineState> furtherRanks;
@@ -121,13 +127,31 @@ public final class AnalyseSteps
      * @param sortedInput true in batch, where the input of a key comes sorted by event time
      */
     public AnalyseSteps(boolean sortedInput) {
+        this(sortedInput, false);
+    }
+
+    /**
+     * Analyses steps.
+     *
+     * @param sortedInput true in batch, where the input of a key comes sorted by event time
+     * @param inBlocks whether what it says of requests comes in blocks, for an operator of the same parallelism; not in batch
+     */
+    public AnalyseSteps(boolean sortedInput, boolean inBlocks) {
+        if (sortedInput && inBlocks) {
+            throw new IllegalArgumentException("Cannot sort blocks by request");
+        }
         this.sortedInput = sortedInput;
+        this.inBlocks = inBlocks;
     }
 
     @Override
     public void open(OpenContext context) {
         counter = new PaneCounter(StatisticsOutput.NOWHERE::durations);
         clocks = new ClockBroadcast();
+        TaskInfo task = getRuntimeContext().getTaskInfo();
+        blocks = inBlocks
+                ? new RequestBlocks(task.getMaxNumberOfParallelSubtasks(), task.getNumberOfParallelSubtasks())
+                : null;
         bufferState = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(EngineBuffer.class)));
         engineState = getRuntimeContext()
@@ -206,6 +230,9 @@ public final class AnalyseSteps
                 timeline.advance(complete);
             }
             counter.ship();
+        }
+        if (blocks != null) {
+            blocks.flush(out);
         }
         if (end) {
             bufferState.clear();
@@ -355,7 +382,7 @@ public final class AnalyseSteps
 
     private EngineTimeline timeline(EngineState engine, ReadOnlyContext context, Collector<RequestInput> out)
             throws Exception {
-        Shipping shipping = new Shipping(context, out);
+        Shipping shipping = new Shipping(context, out, blocks);
         counter.shipTo(shipping::durations);
         return new EngineTimeline(engine, shipping, graph(context), shipping, counter);
     }
@@ -366,23 +393,38 @@ public final class AnalyseSteps
                         .ReadOnlyContext
                 context;
         private final Collector<RequestInput> out;
+        private final @Nullable RequestBlocks blocks;
 
         Shipping(
                 KeyedBroadcastProcessFunction<String, EngineRecord, PublishedSegment, RequestInput>.ReadOnlyContext
                         context,
-                Collector<RequestInput> out) {
+                Collector<RequestInput> out,
+                @Nullable RequestBlocks blocks) {
+            this.blocks = blocks;
             this.context = context;
             this.out = out;
         }
 
         @Override
         public void tokens(TokenBatch batch) {
-            out.collect(RequestInput.of(batch));
+            say(RequestInput.of(batch));
         }
 
         @Override
         public void fact(SequenceFact fact) {
-            out.collect(RequestInput.of(fact));
+            say(RequestInput.of(fact));
+        }
+
+        private void say(RequestInput input) {
+            if (blocks == null) {
+                out.collect(input);
+                return;
+            }
+            try {
+                blocks.add(input, out);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
 
         @Override

@@ -135,6 +135,9 @@ public class EngineState {
     /** Records that were written of what was refused here. */
     public long rejectedRecords;
 
+    /** Rows of the last steps that sequences share; not kept in snapshots. */
+    transient @Nullable SharedRows sharedRows;
+
     /** For Flink's serializer. */
     public EngineState() {}
 

@@ -662,6 +662,8 @@ public final class EngineTimeline {
         fact.kind = kind;
         fact.name = sequence.name;
         fact.clockId = header.clockId();
+        fact.packedName = sequence.packedName(fact.clockId, state.handleSpace);
+        fact.packedNameLength = sequence.packedNameLength;
         fact.coarseEpochMillis = coarse(header);
         fact.clockNanos = header.clockNanos() == null ? 0 : header.clockNanos();
         AlignedStamp aligned = header.clockNanos() == null
@@ -1396,6 +1398,7 @@ public final class EngineTimeline {
         boolean holds = together && sharedBehindLength > 0;
         if (holds) {
             held.begin(header, sharedBehind, sharedBehindLength, judged.endNanos, row.coarseEpochMillis);
+            state.sharedRows = SharedRows.with(state.sharedRows, state.steps + 1, sharedBehind, sharedBehindLength);
             statistics.beginAlike(shared);
         } else {
             settle();
@@ -1497,7 +1500,9 @@ public final class EngineTimeline {
                 && sequence.sharedInStep == state.steps
                 && followers.contextGrew[i];
         if (behind) {
+            int at = batch.rowsTo;
             batch.add(sharedBehind, sharedBehindLength, row.endNanos, row.coarseEpochMillis);
+            batch.sharing(at, state.steps + 1, 1);
         } else {
             TokenRow.rename(sharedBytes, 0, tokenIndex, contextTokens);
             batch.add(sharedBytes, sharedLength, row.endNanos, row.coarseEpochMillis);
@@ -1556,13 +1561,7 @@ public final class EngineTimeline {
             batch.name = sequence.name;
             batch.clockId = header.clockId();
             batch.origin = state.handleSpace;
-            if (batch.clockId.equals(sequence.packedClockId)) {
-                batch.packedName = sequence.packedName;
-            } else {
-                batch.packedName = TokenBatchSerializer.packedName(sequence.name, batch.clockId, batch.origin);
-                sequence.packedName = batch.packedName;
-                sequence.packedClockId = batch.clockId;
-            }
+            batch.packedName = sequence.packedName(batch.clockId, batch.origin);
             sequence.open = batch;
             sequence.openSinceNanos = judged.endNanos;
             sequence.openNumber = state.openBatches.add(sequence.handle);
@@ -1595,6 +1594,7 @@ public final class EngineTimeline {
         }
         held.settle(sequence);
         batch.residentNanosPerToken = state.snapshot.residentNanosPerToken();
+        batch.shared = state.sharedRows;
         sequence.open = null;
         output.tokens(batch);
     }

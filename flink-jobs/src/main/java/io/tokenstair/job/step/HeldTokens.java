@@ -113,7 +113,9 @@ final class HeldTokens {
         sequence.heldTokens = 0;
         holding--;
         int from = rowFrom[rowCount - count];
+        int at = batch.rowsTo;
         batch.add(rows, from, rowsTo - from, count, coarseEpochMillis);
+        batch.sharing(at, number - count + 1, count);
         batch.lastStepSequence = stepSequence;
         sequence.seenNanos = endNanos;
         sequence.lastNanos = endNanos;

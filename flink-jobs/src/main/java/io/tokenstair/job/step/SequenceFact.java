@@ -51,6 +51,18 @@ public class SequenceFact {
     public @Nullable Long kvTotalBlocksCount;
     public int blockSizeTokens;
 
+    /** {@link #name} and {@link #clockId} as they travel; null until they have. Not part of the content. */
+    transient byte @Nullable [] packedName;
+
+    /** How much of it they are. */
+    transient int packedNameLength;
+
+    /** Says that it belongs to a request of another id. */
+    public void rename(String requestId) {
+        name = name.renamed(requestId);
+        packedName = null;
+    }
+
     /** For Flink's serializer. */
     public SequenceFact() {}
 }

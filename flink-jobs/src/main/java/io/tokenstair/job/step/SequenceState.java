@@ -117,6 +117,9 @@ public class SequenceState {
     /** Its name as batches carry it, with this clock; not kept in snapshots. */
     transient byte @Nullable [] packedName;
 
+    /** How much of it is name and clock: what facts carry. */
+    transient int packedNameLength;
+
     transient @Nullable String packedClockId;
 
     /** One more than the number of the step that last had it; not kept in snapshots. */
@@ -130,6 +133,18 @@ public class SequenceState {
 
     /** The last token that may be held. */
     transient int heldUntilIndex;
+
+    /** Its name as it travels, with this clock. */
+    byte[] packedName(String clockId, String origin) {
+        byte[] packed = packedName;
+        if (packed == null || !clockId.equals(packedClockId)) {
+            packed = TokenBatchSerializer.packedName(name, clockId, origin);
+            packedName = packed;
+            packedNameLength = packed.length - TokenBatchSerializer.textBytes(origin);
+            packedClockId = clockId;
+        }
+        return packed;
+    }
 
     /** For Flink's serializer. */
     public SequenceState() {}

@@ -39,6 +39,8 @@ public class TokenBatch {
     /** Flag: the token is slow beyond what its step's load explains. */
     public static final int ANOMALY = 128;
 
+    private static final int[] NO_RUNS = {};
+
     /** Room for a full batch of ordinary tokens. */
     private static final int USUAL_BYTES = 1_800;
 
@@ -63,6 +65,63 @@ public class TokenBatch {
 
     /** {@link #name}, {@link #clockId} and {@link #origin} as they travel; null until they have. Not part of the content. */
     byte @Nullable [] packedName;
+
+    /** Most runs of shared rows that are known of a batch. */
+    private static final int MAX_RUNS = 8;
+
+    // Of the rows that other sequences have too, in runs of consecutive steps: where each begins, its first step
+    // counted from that of the
+    // first run, and how many there are. Not part of the content, and not kept in snapshots.
+    private int[] runs = NO_RUNS;
+
+    private int runCount;
+    private int runsTo;
+    private long runStep;
+
+    /** Where its shared rows are, once it is sent; null where it has none. */
+    @Nullable
+    SharedRows shared;
+
+    /** Says that the rows behind a position are those that sequences share in so many steps. */
+    void sharing(int from, long step, int steps) {
+        int last = 3 * (runCount - 1);
+        if (runCount > 0 && runsTo == from && runStep + runs[last + 1] + runs[last + 2] == step) {
+            runs[last + 2] += steps;
+            runsTo = rowsTo;
+        } else if (runCount < MAX_RUNS) {
+            if (runCount == 0) {
+                runStep = step;
+            }
+            if (3 * runCount == runs.length) {
+                runs = Arrays.copyOf(runs, Math.max(6, 2 * runs.length));
+            }
+            runs[3 * runCount] = from;
+            runs[3 * runCount + 1] = (int) (step - runStep);
+            runs[3 * runCount + 2] = steps;
+            runCount++;
+            runsTo = rowsTo;
+        }
+    }
+
+    /** How many runs of shared rows it has. */
+    int runs() {
+        return runCount;
+    }
+
+    /** Where a run of shared rows begins. */
+    int runFrom(int run) {
+        return runs[3 * run];
+    }
+
+    /** The first step of a run of shared rows. */
+    long runStep(int run) {
+        return runStep + runs[3 * run + 1];
+    }
+
+    /** How many rows a run has. */
+    int runSteps(int run) {
+        return runs[3 * run + 2];
+    }
 
     /** Says that it belongs to a request of another id. */
     public void rename(String requestId) {

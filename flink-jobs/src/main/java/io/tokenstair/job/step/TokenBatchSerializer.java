@@ -2,6 +2,7 @@ package io.tokenstair.job.step;
 
 import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
     private static final int USUAL_NAME_BYTES = 256;
+    private static final int CAPACITY_BYTES = TokenBatch.CAPACITY * TokenRow.MAX_BYTES;
 
     private transient PackedBytes scratch = new PackedBytes();
 
@@ -75,6 +77,34 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
 
     /** Puts a batch. */
     public static void put(TokenBatch batch, PackedBytes out) {
+        putHead(batch, out);
+        for (SlowToken token : batch.slow) {
+            putSlow(token, out);
+        }
+        out.putBytes(batch.rows, batch.rowsFrom, batch.rowsTo - batch.rowsFrom);
+    }
+
+    /** Puts a batch of which runs of rows are shared, without these, and without its texts. */
+    static void putSharing(TokenBatch batch, SharedRows shared, BlockShare share, PackedBytes out) {
+        putHead(batch, out);
+        for (SlowToken token : batch.slow) {
+            putSlow(token, share, out);
+        }
+        out.putInt(batch.rowsTo - batch.rowsFrom);
+        out.putInt(batch.runs());
+        int at = batch.rowsFrom;
+        for (int run = 0; run < batch.runs(); run++) {
+            long step = batch.runStep(run);
+            int steps = batch.runSteps(run);
+            out.putBytes(batch.rows, at, batch.runFrom(run) - at);
+            out.putLong(step);
+            out.putInt(steps);
+            at = batch.runFrom(run) + shared.from(step + steps) - shared.from(step);
+        }
+        out.putBytes(batch.rows, at, batch.rowsTo - at);
+    }
+
+    private static void putHead(TokenBatch batch, PackedBytes out) {
         out.putLong(batch.firstEndNanos);
         out.putLong(batch.lastCoarseEpochMillis);
         byte[] name = batch.packedName;
@@ -88,10 +118,16 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         out.putLong(Double.doubleToRawLongBits(batch.residentNanosPerToken));
         out.putLong(batch.lastStepSequence);
         out.putInt(batch.slow.size());
-        for (SlowToken token : batch.slow) {
-            putSlow(token, out);
+    }
+
+    /** Puts the name of a fact's sequence, and its clock. */
+    public static void putName(SequenceFact fact, PackedBytes out) {
+        if (fact.packedName == null) {
+            putName(fact.name, out);
+            out.putText(fact.clockId);
+        } else {
+            out.putFilled(fact.packedName, fact.packedNameLength);
         }
-        out.putBytes(batch.rows, batch.rowsFrom, batch.rowsTo - batch.rowsFrom);
     }
 
     /** The name of a sequence, its clock and the origin of its steps as they travel. */
@@ -109,6 +145,17 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
      * @param before a batch taken before, perhaps of the same sequence; null when there is none
      */
     public static TokenBatch take(PackedBytes in, @Nullable TokenBatch before) throws IOException {
+        return take(in, before, null);
+    }
+
+    /**
+     * Takes a batch.
+     *
+     * @param before a batch taken before, perhaps of the same sequence; null when there is none
+     * @param sent where its shared rows are; null for one that was put with all its rows
+     */
+    public static TokenBatch take(PackedBytes in, @Nullable TokenBatch before, @Nullable SentShare sent)
+            throws IOException {
         long firstEndNanos = in.takeLong();
         long lastCoarseEpochMillis = in.takeLong();
         int nameLength = in.takeInt();
@@ -121,12 +168,9 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         int slow = in.takeInt();
         List<SlowToken> tokens = new ArrayList<>(Math.max(0, Math.min(slow, TokenBatch.CAPACITY)));
         for (int i = 0; i < slow; i++) {
-            tokens.add(takeSlow(in));
+            tokens.add(sent == null ? takeSlow(in) : takeSlow(in, sent));
         }
-        int rowsLength = in.takeInt();
-        int rowsFrom = in.position();
-        in.skip(rowsLength);
-        TokenBatch batch = new TokenBatch(in.array(), rowsFrom, rowsFrom + rowsLength);
+        TokenBatch batch = sent == null ? takeRows(in) : takeRows(in, sent);
         byte[] known = before == null ? null : before.packedName;
         if (before != null
                 && known != null
@@ -150,6 +194,34 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         batch.lastStepSequence = lastStepSequence;
         batch.slow = tokens;
         return batch;
+    }
+
+    /** How many bytes a text takes. */
+    static int textBytes(String text) {
+        return Integer.BYTES + text.getBytes(StandardCharsets.UTF_8).length;
+    }
+
+    private static TokenBatch takeRows(PackedBytes in) throws IOException {
+        int length = in.takeInt();
+        int from = in.position();
+        in.skip(length);
+        return new TokenBatch(in.array(), from, from + length);
+    }
+
+    private static TokenBatch takeRows(PackedBytes in, SentShare sent) throws IOException {
+        int length = in.takeInt();
+        if (length < 0 || length > CAPACITY_BYTES) {
+            throw new IOException("Cannot read rows of " + length + " bytes");
+        }
+        int runs = in.takeInt();
+        byte[] rows = new byte[length];
+        int at = 0;
+        for (int run = 0; run < runs; run++) {
+            at = in.takeBytes(rows, at);
+            at = sent.copy(in.takeLong(), in.takeInt(), rows, at);
+        }
+        in.takeBytes(rows, at);
+        return new TokenBatch(rows, 0, rows.length);
     }
 
     /** Puts a name. What a reader needs at once comes first. */
@@ -195,6 +267,33 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         token.lostNanos = in.takeLong();
         token.evidence = in.takeTexts();
         token.chain = in.takeTexts();
+        return token;
+    }
+
+    private static void putSlow(SlowToken token, BlockShare share, PackedBytes out) {
+        out.putInt(token.row);
+        share.putText(token.cause, out);
+        out.putInt(token.culpritRequestId == null ? 0 : 1);
+        if (token.culpritRequestId != null) {
+            share.putText(token.culpritRequestId, out);
+        }
+        share.putText(token.confidence, out);
+        share.putText(token.confidenceWhy, out);
+        out.putLong(token.lostNanos);
+        share.putTexts(token.evidence, out);
+        share.putTexts(token.chain, out);
+    }
+
+    private static SlowToken takeSlow(PackedBytes in, SentShare sent) throws IOException {
+        SlowToken token = new SlowToken();
+        token.row = in.takeInt();
+        token.cause = sent.takeText(in);
+        token.culpritRequestId = in.takeInt() == 0 ? null : sent.takeText(in);
+        token.confidence = sent.takeText(in);
+        token.confidenceWhy = sent.takeText(in);
+        token.lostNanos = in.takeLong();
+        token.evidence = sent.takeTexts(in);
+        token.chain = sent.takeTexts(in);
         return token;
     }
 

@@ -39,9 +39,14 @@ public final class PackedBytes {
 
     /** These bytes, to be read from a position on. They are not changed. */
     public PackedBytes(byte[] bytes, int at) {
+        this(bytes, at, bytes.length);
+    }
+
+    /** A part of these bytes, to be read from a position to another. They are not changed. */
+    public PackedBytes(byte[] bytes, int at, int end) {
         this.bytes = bytes;
         this.at = at;
-        this.end = bytes.length;
+        this.end = end;
     }
 
     /** Where the next number is put or taken. */
@@ -142,6 +147,23 @@ public final class PackedBytes {
         at += length;
     }
 
+    /** Puts what another one was filled with, without its length. */
+    public void putFilled(byte[] filled, int length) {
+        ensure(length);
+        System.arraycopy(filled, 0, bytes, at, length);
+        at += length;
+    }
+
+    /** Puts all that another one was filled with. */
+    public void putFilled(PackedBytes filled) {
+        putFilled(filled.bytes, filled.at);
+    }
+
+    /** Puts a number where one was put before. */
+    public void putInt(int position, int value) {
+        INT.set(bytes, position, value);
+    }
+
     /** What was put, in an array of its own. */
     public byte[] filled() {
         return Arrays.copyOf(bytes, at);
@@ -180,6 +202,11 @@ public final class PackedBytes {
         return from;
     }
 
+    /** How many bytes there are still to read. */
+    public int left() {
+        return end - at;
+    }
+
     /** Whether there is more to read. */
     public boolean hasMore() {
         return at < end;
@@ -215,6 +242,13 @@ public final class PackedBytes {
         int length = takeInt();
         int from = step(length);
         return Arrays.copyOfRange(bytes, from, from + length);
+    }
+
+    /** Takes bytes into an array; where they end there. */
+    public int takeBytes(byte[] into, int position) throws IOException {
+        int length = takeInt();
+        System.arraycopy(bytes, step(length), into, position, length);
+        return position + length;
     }
 
     /** Takes a text. */

@@ -69,12 +69,7 @@ class AnalyseRequestsHarnessTest {
             Way way, @Nullable OperatorSubtaskState restored) throws Exception {
         KeyedBroadcastOperatorTestHarness<String, RequestInput, PublishedSegment, TokenAnalysis> harness =
                 new KeyedBroadcastOperatorTestHarness<>(
-                        way.operator(),
-                        input -> input.requestId,
-                        Types.STRING,
-                        JobEnvironment.MAX_PARALLELISM,
-                        1,
-                        0);
+                        way.operator(), input -> input.requestId, Types.STRING, JobEnvironment.MAX_PARALLELISM, 1, 0);
         ((SerializerConfigImpl) harness.getExecutionConfig().getSerializerConfig()).setGenericTypes(false);
         harness.setup();
         if (restored != null) {
