@@ -39,6 +39,7 @@ trap stop EXIT
 begin_collector() {
   [ -n "${COLLECTOR:-}" ] || { echo "COLLECTOR is not set" >&2; exit 2; }
   local kv_options=()
+  : >"$work/collector.log"
   if [ "$kv_way" = zmq ]; then kv_options=(--kv-events "tcp://127.0.0.1:$((port + 2))" --kv-replay "tcp://127.0.0.1:$((port + 3))"); fi
   ${other_cpus[@]+"${other_cpus[@]}"} $COLLECTOR --to "$1" --probe "tcp://127.0.0.1:$((port + 1))" ${kv_options[@]+"${kv_options[@]}"} \
     >"$work/collector.log" 2>&1 &
