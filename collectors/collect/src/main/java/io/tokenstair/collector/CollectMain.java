@@ -175,7 +175,8 @@ public final class CollectMain {
             }
             Plan plan = ConfigFile.read(file, known, parsed.<String>matchedOptionValue("--to", null));
             if (parsed.hasMatchedOption("--check")) {
-                top.getOut().println(file + ": " + plan.collectors().size() + " collectors, to " + plan.to());
+                int count = plan.collectors().size();
+                top.getOut().println(file + ": " + count + (count == 1 ? " collector" : " collectors") + ", to " + plan.to());
                 top.getOut().flush();
                 return CommandLine.ExitCode.OK;
             }
@@ -271,8 +272,8 @@ public final class CollectMain {
     private static int refuse(CommandLine line, String problem) {
         CommandLine top = line.getParent() == null ? line : line.getParent();
         line.getErr()
-                .println(COMMAND + ": " + problem + (problem.endsWith(".") || problem.endsWith("?") ? "" : ".")
-                        + " See: " + (line == top ? COMMAND : COMMAND + " " + line.getCommandName()) + " --help");
+                .println(COMMAND + ": " + problem.replace("\n", "\n" + COMMAND + ": ")
+                        + (problem.endsWith(".") || problem.endsWith("?") ? "" : ".") + " See: " + (line == top ? COMMAND : COMMAND + " " + line.getCommandName()) + " --help");
         line.getErr().flush();
         return CommandLine.ExitCode.USAGE;
     }

@@ -38,8 +38,13 @@ final class ConfigFile {
     private static final String TYPE = "type";
     private static final String NAME = "name";
 
+    /** Most mistakes that are told at once. */
+    private static final int MOST_MISTAKES = 20;
+
     private final String file;
     private final List<Collector> known;
+    /** A line each, in the order of the file. */
+    private final List<String> mistakes = new ArrayList<>();
 
     private ConfigFile(String file, List<Collector> known) {
         this.file = file;
@@ -52,7 +57,7 @@ final class ConfigFile {
      * @param file the file
      * @param known the collectors there are
      * @param to where the log is, instead of what the file says; absent when the file is to say it
-     * @throws CollectorException where it cannot be read, and at the first mistake
+     * @throws CollectorException where it cannot be read, and for its mistakes: a line each
      */
     static Plan read(Path file, List<Collector> known, @Nullable String to) throws CollectorException {
         try {
@@ -72,7 +77,7 @@ final class ConfigFile {
      * @param text what it holds
      * @param known the collectors there are
      * @param to where the log is, instead of what the file says; absent when the file is to say it
-     * @throws CollectorException at the first mistake
+     * @throws CollectorException for its mistakes: a line each
      */
     static Plan read(String file, String text, List<Collector> known, @Nullable String to) throws CollectorException {
         if (text.length() > MAX_CHARACTERS) {
@@ -112,7 +117,7 @@ final class ConfigFile {
         Node log = top.get(TO);
         String address = to != null ? to : log == null ? null : scalar(log, TO);
         if (address == null || address.isBlank()) {
-            throw error(root, "to is missing: the log, kafka://host:port/topic or a folder");
+            mistake(root, "to is missing: the log, kafka://host:port/topic or a folder");
         }
         int queueEvents = LogOutlet.Settings.DEFAULT.queueEvents();
         Node queue = top.get(QUEUE);
@@ -121,25 +126,53 @@ final class ConfigFile {
             if (OptionKind.COUNT.problem(count) != null
                     || Integer.parseInt(count) < 8
                     || Integer.parseInt(count) > 1 << 20) {
-                throw error(queue, QUEUE + ": not a whole number from 8 to " + (1 << 20) + ": " + count);
+                mistake(queue, QUEUE + ": not a whole number from 8 to " + (1 << 20) + ": " + count);
+            } else {
+                queueEvents = Integer.parseInt(count);
             }
-            queueEvents = Integer.parseInt(count);
         }
         Node list = top.get(COLLECTORS);
         if (!(list instanceof SequenceNode sequence) || sequence.getValue().isEmpty()) {
-            throw error(list == null ? root : list, "collectors is to be a list of at least one collector");
+            mistake(list == null ? root : list, "collectors is to be a list of at least one collector");
+            throw mistaken();
         }
         List<Plan.Planned> planned = new ArrayList<>();
         Set<String> names = new HashSet<>();
         Map<String, Integer> countByType = new HashMap<>();
         for (Node element : sequence.getValue()) {
-            planned.add(planned(element, names, countByType));
+            try {
+                Plan.Planned one = planned(element, names, countByType);
+                if (one != null) {
+                    planned.add(one);
+                }
+            } catch (CollectorException wrong) {
+                mistakes.add(String.valueOf(wrong.getMessage()));
+            }
+        }
+        if (address == null || !mistakes.isEmpty()) {
+            throw mistaken();
         }
         return new Plan(address, queueEvents, planned);
     }
 
-    private Plan.Planned planned(Node element, Set<String> names, Map<String, Integer> countByType)
+    private CollectorException mistaken() {
+        List<String> told = mistakes.size() <= MOST_MISTAKES
+                ? mistakes
+                : new ArrayList<>(mistakes.subList(0, MOST_MISTAKES));
+        if (told != mistakes) {
+            told.add(file + ": and " + (mistakes.size() - MOST_MISTAKES) + " more mistakes");
+        }
+        return new CollectorException(String.join("\n", told));
+    }
+
+    private void mistake(Node node, String problem) {
+        mistakes.add(place(node) + ": " + problem);
+    }
+
+    /** A collector; null where mistakes in it were told. */
+    private Plan.@Nullable Planned planned(Node element, Set<String> names, Map<String, Integer> countByType)
             throws CollectorException {
+        int before = mistakes.size();
         Map<String, Node> unchecked = mapping(element, "a collector", null);
         Node typeNode = unchecked.get(TYPE);
         if (typeNode == null) {
@@ -176,10 +209,14 @@ final class ConfigFile {
                 String text = scalar(node, option.name());
                 String problem = option.problem(text);
                 if (problem != null) {
-                    throw error(node, option.name() + ": " + problem + option.shown(text));
+                    mistake(node, option.name() + ": " + problem + option.shown(text));
                 }
                 texts.put(option.name(), text);
             }
+        }
+        if (mistakes.size() > before) {
+            // A setting that is misspelt is not missing beside that.
+            return null;
         }
         return new Plan.Planned(name, collector, new OptionValues(collector.options(), texts, place(element)));
     }
@@ -197,7 +234,8 @@ final class ConfigFile {
         for (NodeTuple entry : mapping.getValue()) {
             String name = scalar(entry.getKeyNode(), "a name");
             if (allowed != null && !allowed.contains(name)) {
-                throw error(entry.getKeyNode(), what + ": unknown setting: " + name + nearest(name, allowed));
+                mistake(entry.getKeyNode(), what + ": unknown setting: " + name + nearest(name, allowed));
+                continue;
             }
             if (entries.put(name, entry.getValueNode()) != null) {
                 throw error(entry.getKeyNode(), "set twice: " + name);

@@ -38,7 +38,7 @@ final class OtlpCollector implements Collector {
 
     @Override
     public String summary() {
-        return "receives OpenTelemetry traces, metrics and logs over gRPC and HTTP";
+        return "Receives OpenTelemetry traces, metrics and logs over gRPC and HTTP";
     }
 
     @Override

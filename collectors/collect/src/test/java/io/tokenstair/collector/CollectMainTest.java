@@ -80,6 +80,40 @@ class CollectMainTest {
     }
 
     @Test
+    void allMistakesOfAFileAreToldAtOnce() throws Exception {
+        String told = mistakes("""
+                to: log
+                queue-events: 3
+                kollectors: 1
+                collectors:
+                  - type: gateway
+                    upstrem: http://a:1
+                    max-body: 3 GB
+                  - type: gatway
+                  - type: trtllm
+                    metrics: http://a:1/metrics
+                    metrics-every: 10 minuts
+                  - type: gateway
+                  - 5
+                """);
+        assertThat(told.lines().map(line -> line.replaceAll("^.*collect.yaml:", "")))
+                .satisfiesExactly(
+                        line -> assertThat(line).startsWith("3:1: the file: unknown setting: kollectors: did you mean"),
+                        line -> assertThat(line).startsWith("2:15: queue-events: not a whole number from 8"),
+                        line -> assertThat(line).startsWith("6:5: gateway: unknown setting: upstrem: did you mean upstream?"),
+                        line -> assertThat(line).startsWith("7:15: max-body: not a size"),
+                        line -> assertThat(line).startsWith("8:11: unknown collector: gatway: did you mean gateway?"),
+                        line -> assertThat(line).startsWith("11:20: metrics-every: not a time"),
+                        line -> assertThat(line).startsWith("12:5: upstream is missing"),
+                        line -> assertThat(line).startsWith("13:5: a collector is to be names with values. See: "));
+        assertThat(mistakes("to: log\ncollectors:\n" + "  - 5\n".repeat(30)).lines())
+                .hasSize(21)
+                .last()
+                .asString()
+                .contains("and 10 more mistakes");
+    }
+
+    @Test
     void mistakesAreToldWithTheirPlaceAndTheNearestName() throws Exception {
         assertThat(mistake("to: log\ncollectors:\n  - type: gateway\n    upstrem: http://a:1\n"))
                 .contains("collect.yaml:4:5: gateway: unknown setting: upstrem: did you mean upstream?");
@@ -106,9 +140,14 @@ class CollectMainTest {
     }
 
     private String mistake(String yaml) throws Exception {
+        String told = mistakes(yaml);
+        assertThat(told.lines()).hasSize(1);
+        return told;
+    }
+
+    private String mistakes(String yaml) throws Exception {
         err.getBuffer().setLength(0);
         assertThat(check(yaml)).isEqualTo(2);
-        assertThat(err.toString().lines()).hasSize(1);
         return err.toString();
     }
 

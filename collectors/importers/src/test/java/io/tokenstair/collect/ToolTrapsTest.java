@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.tokenstair.collect.aiperf.AiperfImport;
+import io.tokenstair.collect.bench.BenchImport;
 import io.tokenstair.collect.dynamo.DynamoTraceImport;
 import io.tokenstair.collect.dynamo.ForwardPassImport;
 import io.tokenstair.collect.guidellm.GuideLlmImport;
@@ -641,6 +642,37 @@ class ToolTrapsTest {
     }
 
     // ---- any of them
+
+    @Test
+    void anObjectThatCannotBeCostsNoOtherOfItsArray() throws Exception {
+        Imported iterations = Imported.file(
+                listener -> new IterationsImport(null, LIMITS, listener),
+                folder,
+                "poll.json",
+                "[{\"iter\":1,\"iterLatencyMS\":5.0,\"kvCacheStats\":{\"usedNumBlocks\":5,\"maxNumBlocks\":4}},",
+                "{\"iter\":2,\"iterLatencyMS\":Infinity},{\"iter\":3,\"iterLatencyMS\":-1},",
+                "{\"iter\":4,\"iterLatencyMS\":5.0},{\"iterLatencyMS\":5},{\"iter\":6,\"iterLatencyMS\":7.0}]");
+        assertThat(iterations.summary().line()).isEqualTo("read 6, accepted 2, rejected 4");
+        assertThat(of(iterations, StepCompleted.class))
+                .extracting(StepCompleted::stepId)
+                .containsExactly(4L, 6L);
+        Path next = Files.createDirectory(folder.resolve("next"));
+        Imported traces = Imported.file(
+                listener -> new TritonTraceImport(null, null, LIMITS, listener),
+                next,
+                "trace.json",
+                "[ {\"model_name\": \"m\", \"id\": 1}, {\"id\": 2}, {\"timestamps\": []},",
+                "{\"timestamps\": [{\"name\": \"QUEUE_START\", \"ns\": 5}], \"id\": 1}]");
+        assertThat(traces.summary().line()).isEqualTo("read 4, accepted 2, rejected 2");
+        Path run = Files.createDirectory(folder.resolve("run"));
+        Imported requests = Imported.file(
+                listener -> new BenchImport(BenchImport.Tool.VLLM, LIMITS, listener),
+                run,
+                "requests.json",
+                "[{\"request_id\":\"a\",\"queued_ts\":5.0,\"scheduled_ts\":4.0,\"first_token_ts\":6.0,\"last_token_ts\":7.0},",
+                "{\"request_id\":\"b\",\"queued_ts\":5.0,\"scheduled_ts\":5.5,\"first_token_ts\":6.0,\"last_token_ts\":7.0}]");
+        assertThat(requests.summary().line()).isEqualTo("read 2, accepted 1, rejected 1");
+    }
 
     @Test
     void aCutGzipFileIsReadAsFarAsItGoes() throws Exception {

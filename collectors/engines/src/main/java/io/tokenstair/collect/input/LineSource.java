@@ -58,6 +58,9 @@ public final class LineSource implements Closeable {
                 return false;
             }
             lineNumber++;
+            if (lineNumber == 1) {
+                skipMark();
+            }
             if (lineLength > 0 && line[lineLength - 1] == '\r') {
                 lineLength--;
             }
@@ -67,6 +70,14 @@ public final class LineSource implements Closeable {
             if (ended) {
                 return false;
             }
+        }
+    }
+
+    /** The mark with which some programs begin a file of UTF-8 is no text of its first line. */
+    private void skipMark() {
+        if (lineLength >= 3 && line[0] == (byte) 0xef && line[1] == (byte) 0xbb && line[2] == (byte) 0xbf) {
+            lineLength -= 3;
+            System.arraycopy(line, 3, line, 0, lineLength);
         }
     }
 

@@ -69,6 +69,7 @@ public final class BenchImport extends FileImport {
 
     private void objects(JsonObjects objects, BenchFile taken, RecordReader reader, String source) throws IOException {
         while (true) {
+            boolean whole = false;
             try {
                 if (!objects.next()) {
                     return;
@@ -78,13 +79,14 @@ public final class BenchImport extends FileImport {
                     objects.rereadWhole();
                     continue;
                 }
+                whole = object.defect() == null;
                 taken.accept(object, objects.lineNumber());
                 if (object.defect() != null && !objects.goesOn()) {
                     return;
                 }
             } catch (RejectedRecordException e) {
                 reader.rejected(source, objects.lineNumber(), e.reason(), null);
-                if (!objects.goesOn()) {
+                if (!whole && !objects.goesOn()) {
                     return;
                 }
             }

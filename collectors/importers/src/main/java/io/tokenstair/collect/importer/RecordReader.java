@@ -99,7 +99,8 @@ public class RecordReader {
     }
 
     /**
-     * Reads every JSON object of a file as one record: an object a line, or objects over several lines, in an array or not.
+     * Reads every JSON object of a file as one record: an object a line, or objects over several lines, in an array or not. An object that the
+     * handler refuses costs no other; one that cannot be read ends the file where objects are not a line each.
      *
      * @throws RejectedRecordException where the file is no JSON at its start
      */
@@ -107,14 +108,17 @@ public class RecordReader {
         try (JsonObjects objects = new JsonObjects(file, limits)) {
             boolean more = true;
             while (more) {
+                boolean whole = false;
                 try {
                     more = objects.next();
                     if (more) {
-                        accepted(handler.accept(Fields.of(JsonTrees.read(objects.parser()))));
+                        Fields record = Fields.of(JsonTrees.read(objects.parser()));
+                        whole = true;
+                        accepted(handler.accept(record));
                     }
                 } catch (RejectedRecordException e) {
                     rejected(sourceName.apply(file), objects.lineNumber(), e.reason(), null);
-                    more = objects.goesOn();
+                    more = whole || objects.goesOn();
                 }
             }
             String defect = objects.defect();

@@ -43,10 +43,14 @@ final class TritonRecords implements Closeable {
     /** Whether the file is as Triton writes it; before the first record is asked for. */
     boolean begins() throws IOException {
         while (position < MOST_BEFORE && (position < filled || fill())) {
-            if (seen(buffer[position++])) {
+            byte next = buffer[position++];
+            if (seen(next)) {
                 begun = true;
                 offset = passed + position - BEGIN.length;
                 return true;
+            }
+            if (matched == 0 && !isBetween(next) && next >= 0) {
+                return false;
             }
         }
         return false;

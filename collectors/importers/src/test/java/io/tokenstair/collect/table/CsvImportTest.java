@@ -47,6 +47,23 @@ class CsvImportTest {
     }
 
     @Test
+    void aFileThatASpreadsheetWroteIsTheSame() throws Exception {
+        Imported imported = imported(
+                List.of("time=t:s", "running=running", "kvUsed=kv_cache_pct:percent"),
+                null,
+                "\ufeff\"kv_cache_pct\",t,\"other, too\",running\r",
+                "13.22,1.0,\"a, b\",\"5\"\r",
+                ",2.0,,16\r",
+                "1013,3.0,,1\r",
+                "50,inf,,1\r");
+
+        assertThat(imported.all(MetricSampled.class))
+                .extracting(sample -> sample.name() + " " + sample.sampledValue())
+                .contains("engine:requests_running 5.0", "engine:requests_running 16.0");
+        assertThat(imported.summary().line()).isEqualTo("read 4, accepted 2, rejected 2");
+    }
+
+    @Test
     void theLimitOfSequencesIsSaidBeforeTheFirstRow() throws Exception {
         Imported imported = Imported.file(
                 listener -> new CsvImport(

@@ -2,6 +2,7 @@ package io.tokenstair.collect.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
@@ -28,6 +29,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -121,6 +123,39 @@ class OtlpImportTest {
                 .imported();
         assertThat(spansOnly.all(RequestReceived.class)).isEmpty();
         assertThat(spansOnly.all(SpanRecorded.class)).hasSameSizeAs(imported.all(SpanRecorded.class));
+    }
+
+    @Test
+    void promptsOfOneRequestAreAddedUpAndAnswersToOnePromptShareIt() throws IOException, ImportException {
+        // Two prompts with two answers each: the ids of the first name another prompt than those of the second.
+        String spans = String.join(
+                "\n",
+                answer(1, "cmpl-job-0", "100", "8"),
+                answer(2, "cmpl-job-1", "50", "9"),
+                answer(3, "cmpl-job-0", "100", "10"),
+                answer(4, "cmpl-job-1", "50", "11"),
+                answer(5, "cmpl-half-0", "7", "1"),
+                answer(6, "cmpl-half-1", null, "1"),
+                answer(7, "chatcmpl-one", "30", "3"));
+        Imported imported =
+                read("n.jsonl", spans.getBytes(StandardCharsets.UTF_8)).imported();
+        assertThat(imported.all(RequestReceived.class))
+                .extracting(RequestReceived::requestId, RequestReceived::promptTokens, RequestReceived::choicesCount)
+                .containsExactlyInAnyOrder(tuple("job", 150L, 2), tuple("half", null, null), tuple("one", 30L, null));
+        assertThat(imported.all(RequestCompleted.class))
+                .extracting(RequestCompleted::requestId, RequestCompleted::promptTokens, RequestCompleted::outputTokens)
+                .containsExactlyInAnyOrder(tuple("job", 150L, 38L), tuple("half", null, 2L), tuple("one", 30L, 3L));
+    }
+
+    private static String answer(int number, String id, @Nullable String promptTokens, String outputTokens) {
+        return "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"traceId\":\"4bf92f3577b34da6a3ce929d0e0e4736\","
+                + "\"spanId\":\"00f067aa0ba902b" + number + "\",\"name\":\"llm_request\",\"kind\":2,"
+                + "\"startTimeUnixNano\":\"1790000000000000000\",\"endTimeUnixNano\":\"1790000004200000000\",\"attributes\":["
+                + "{\"key\":\"gen_ai.request.id\",\"value\":{\"stringValue\":\"" + id + "\"}},"
+                + (promptTokens == null
+                        ? ""
+                        : "{\"key\":\"gen_ai.usage.input_tokens\",\"value\":{\"intValue\":\"" + promptTokens + "\"}},")
+                + "{\"key\":\"gen_ai.usage.output_tokens\",\"value\":{\"intValue\":\"" + outputTokens + "\"}}]}]}]}]}";
     }
 
     @Test

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Requests by the one span that an engine writes of each ({@code llm_request} of vLLM and TensorRT-LLM, the root span of SGLang), for a place
  * where nothing else records them: when the server took the request up, when its first token came, when it ended and with how many
  * tokens. What lies between first and last token is not in such a span, and nothing is made up. Spans of one id that overlap are the
- * sequences of one request (n above 1). At most {@value #MOST} spans are held.
+ * sequences of one request (n above 1), or of its prompts where their ids differ: the prompts' tokens are then added up. At most {@value #MOST} spans are held.
  */
 public final class EngineRequests {
     static final int MOST = 1 << 18;
@@ -34,6 +34,7 @@ public final class EngineRequests {
     private long leftOut;
 
     private record Answer(
+            String engineId,
             String spanId,
             String traceId,
             @Nullable String parentSpanId,
@@ -76,6 +77,7 @@ public final class EngineRequests {
         String wrapped = RequestIds.wrappedId(id);
         answers.computeIfAbsent(wrapped == null ? id : wrapped, name -> new ArrayList<>())
                 .add(new Answer(
+                        id,
                         span.spanId(),
                         span.traceId(),
                         span.parentSpanId(),
@@ -134,14 +136,22 @@ public final class EngineRequests {
     /** One use of an id. */
     private void tell(String requestId, List<Answer> sequences, Consumer<TimedEvent> output) {
         Answer first = sequences.get(0);
+        Set<String> prompts = new HashSet<>();
+        Long promptTokens = 0L;
+        Long cachedTokens = 0L;
+        for (Answer sequence : sequences) {
+            // The engine's id names the prompt: several answers to one prompt share it.
+            if (prompts.add(sequence.engineId())) {
+                promptTokens = sum(promptTokens, sequence.promptTokens());
+                cachedTokens = sum(cachedTokens, sequence.cachedTokens());
+            }
+        }
         long end = first.endNanos();
         Long outputTokens = 0L;
         boolean failed = false;
         for (Answer sequence : sequences) {
             end = Math.max(end, sequence.endNanos());
-            outputTokens = outputTokens == null || sequence.outputTokens() == null
-                    ? null
-                    : Long.valueOf(outputTokens + sequence.outputTokens());
+            outputTokens = sum(outputTokens, sequence.outputTokens());
             failed |= sequence.failed();
         }
         give(
@@ -155,9 +165,11 @@ public final class EngineRequests {
                         first.model() == null ? null : Utf8.cut(first.model(), 256),
                         null,
                         null,
-                        first.promptTokens(),
+                        promptTokens,
                         first.maxTokens(),
-                        sequences.size() > 1 ? Integer.valueOf(sequences.size()) : first.choices(),
+                        sequences.size() > prompts.size()
+                                ? Integer.valueOf((sequences.size() + prompts.size() - 1) / prompts.size())
+                                : first.choices(),
                         false));
         boolean stamped = withTokens.contains(requestId);
         Answer only = sequences.size() == 1 ? first : null;
@@ -176,12 +188,16 @@ public final class EngineRequests {
                         outputTokens,
                         null,
                         null,
-                        first.promptTokens(),
-                        first.cachedTokens(),
+                        promptTokens,
+                        cachedTokens,
                         stamped ? null : firstToken(sequences),
                         stamped || decode == null || tokens == null || tokens < 2
                                 ? null
                                 : Long.valueOf(decode / (tokens - 1))));
+    }
+
+    private static @Nullable Long sum(@Nullable Long known, @Nullable Long more) {
+        return known == null || more == null ? null : Long.valueOf(known + more);
     }
 
     /** When the first token of any sequence came; null where one does not say. */
