@@ -176,7 +176,9 @@ public final class CollectMain {
             Plan plan = ConfigFile.read(file, known, parsed.<String>matchedOptionValue("--to", null));
             if (parsed.hasMatchedOption("--check")) {
                 int count = plan.collectors().size();
-                top.getOut().println(file + ": " + count + (count == 1 ? " collector" : " collectors") + ", to " + plan.to());
+                top.getOut()
+                        .println(file + ": " + count + (count == 1 ? " collector" : " collectors") + ", to "
+                                + plan.to());
                 top.getOut().flush();
                 return CommandLine.ExitCode.OK;
             }
@@ -273,7 +275,8 @@ public final class CollectMain {
         CommandLine top = line.getParent() == null ? line : line.getParent();
         line.getErr()
                 .println(COMMAND + ": " + problem.replace("\n", "\n" + COMMAND + ": ")
-                        + (problem.endsWith(".") || problem.endsWith("?") ? "" : ".") + " See: " + (line == top ? COMMAND : COMMAND + " " + line.getCommandName()) + " --help");
+                        + (problem.endsWith(".") || problem.endsWith("?") ? "" : ".") + " See: "
+                        + (line == top ? COMMAND : COMMAND + " " + line.getCommandName()) + " --help");
         line.getErr().flush();
         return CommandLine.ExitCode.USAGE;
     }

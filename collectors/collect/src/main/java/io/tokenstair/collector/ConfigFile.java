@@ -156,9 +156,8 @@ final class ConfigFile {
     }
 
     private CollectorException mistaken() {
-        List<String> told = mistakes.size() <= MOST_MISTAKES
-                ? mistakes
-                : new ArrayList<>(mistakes.subList(0, MOST_MISTAKES));
+        List<String> told =
+                mistakes.size() <= MOST_MISTAKES ? mistakes : new ArrayList<>(mistakes.subList(0, MOST_MISTAKES));
         if (told != mistakes) {
             told.add(file + ": and " + (mistakes.size() - MOST_MISTAKES) + " more mistakes");
         }

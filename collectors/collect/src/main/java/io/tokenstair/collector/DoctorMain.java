@@ -165,8 +165,8 @@ public final class DoctorMain implements Callable<Integer> {
 
     private static int refuse(CommandLine line, String problem) {
         line.getErr()
-                .println("tokenstair doctor: " + problem.replace("\n", "\ntokenstair doctor: ") + (problem.endsWith("?") ? "" : ".")
-                        + " See: tokenstair doctor --help");
+                .println("tokenstair doctor: " + problem.replace("\n", "\ntokenstair doctor: ")
+                        + (problem.endsWith("?") ? "" : ".") + " See: tokenstair doctor --help");
         line.getErr().flush();
         return CommandLine.ExitCode.USAGE;
     }

@@ -100,7 +100,8 @@ class CollectMainTest {
                 .satisfiesExactly(
                         line -> assertThat(line).startsWith("3:1: the file: unknown setting: kollectors: did you mean"),
                         line -> assertThat(line).startsWith("2:15: queue-events: not a whole number from 8"),
-                        line -> assertThat(line).startsWith("6:5: gateway: unknown setting: upstrem: did you mean upstream?"),
+                        line -> assertThat(line)
+                                .startsWith("6:5: gateway: unknown setting: upstrem: did you mean upstream?"),
                         line -> assertThat(line).startsWith("7:15: max-body: not a size"),
                         line -> assertThat(line).startsWith("8:11: unknown collector: gatway: did you mean gateway?"),
                         line -> assertThat(line).startsWith("11:20: metrics-every: not a time"),

@@ -44,7 +44,8 @@ public final class ForwardPassImport extends FileImport {
             throws IOException, ImportException {
         String name = String.valueOf(file.getFileName());
         firstSource = firstSource.isEmpty() ? reader.sourceName(file) : firstSource;
-        Records records = new Records(name.length() > 160 ? name.substring(0, 160) : name, spools, FileDigest.ofFirstLine(file));
+        Records records =
+                new Records(name.length() > 160 ? name.substring(0, 160) : name, spools, FileDigest.ofFirstLine(file));
         reader.readLines(file, line -> {
             Long wallMillis = records.accept(line, reader);
             dated(wallMillis);

@@ -94,8 +94,7 @@ public abstract class FileImport implements Importer {
         try (EventSpools spools = new EventSpools(log)) {
             LayerCount count = new LayerCount(format, 0, 0, 0, false);
             for (int i = 0; i < once.size(); i++) {
-                CollectorSpool rejects =
-                        spools.collector(format + "-import", FileDigest.of(once.get(i)), "none");
+                CollectorSpool rejects = spools.collector(format + "-import", FileDigest.of(once.get(i)), "none");
                 RecordReader reader = new RecordReader(
                         format,
                         path -> String.valueOf(path.getFileName()),

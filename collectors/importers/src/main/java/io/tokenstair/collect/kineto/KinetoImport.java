@@ -128,8 +128,7 @@ public final class KinetoImport extends FileImport {
                 dated ? 0L : null,
                 contents.calls,
                 contents.steps,
-                spools.collector(
-                        FORMAT + "@" + source, FileDigest.of(file, engine, clock), names.clockId()),
+                spools.collector(FORMAT + "@" + source, FileDigest.of(file, engine, clock), names.clockId()),
                 summary);
         dated(dated ? trace.wallMillis(first) : null);
         trace.writeSteps();

@@ -65,8 +65,7 @@ public final class KvEventsImport extends FileImport {
         Long firstMillis = HostClock.firstWallMillis(file, limits(), "recv_mono_ns", "recv_epoch_ns");
         dated(firstMillis);
         firstSource = firstSource.isEmpty() ? reader.sourceName(file) : firstSource;
-        CollectorSpool spool =
-                spools.collector("kv-events", FileDigest.ofFirstLine(file, engine), HostClock.MONOTONIC);
+        CollectorSpool spool = spools.collector("kv-events", FileDigest.ofFirstLine(file, engine), HostClock.MONOTONIC);
         HostClock clock = new HostClock(spool, null);
         long before = reader.result(false).accepted();
         boolean[] messages = new boolean[1];

@@ -166,10 +166,7 @@ public final class NsysImport extends FileImport {
                     offset,
                     contents.calls,
                     contents.steps,
-                    spools.collector(
-                            FORMAT + "@" + source,
-                            FileDigest.of(path, engine, clock),
-                            names.clockId()),
+                    spools.collector(FORMAT + "@" + source, FileDigest.of(path, engine, clock), names.clockId()),
                     summary);
             dated(offset == null ? null : trace.wallMillis(contents.stamps.referenceNanos()));
             trace.writeSteps();

@@ -73,7 +73,8 @@ public final class CsvImport extends FileImport {
     @Override
     protected void read(Path file, int index, RecordReader reader, EventSpools spools) throws IOException {
         String source = String.valueOf(file.getFileName());
-        CollectorSpool events = spools.collector("steps-csv", FileDigest.of(file, map.toString(), String.valueOf(maxSequences)), source + "/time");
+        CollectorSpool events = spools.collector(
+                "steps-csv", FileDigest.of(file, map.toString(), String.valueOf(maxSequences)), source + "/time");
         configure(events);
         Map<String, Integer> header = null;
         Place place = new Place();

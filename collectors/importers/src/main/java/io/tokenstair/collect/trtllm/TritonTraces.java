@@ -157,7 +157,8 @@ final class TritonTraces {
         List<Fields> stamps = record.optionalObjects("timestamps");
         if (!names && stamps.isEmpty()) {
             if (!record.has("activity")) {
-                throw new RejectedRecordException("neither model_name nor timestamps nor activity: no record of a trace");
+                throw new RejectedRecordException(
+                        "neither model_name nor timestamps nor activity: no record of a trace");
             }
             // What went in and came out is never taken over.
             tensors++;
@@ -362,8 +363,7 @@ final class TritonTraces {
         return sum;
     }
 
-    private void sample(
-            String name, @Nullable Long nanos, String requestId, @Nullable Trace model, long at)
+    private void sample(String name, @Nullable Long nanos, String requestId, @Nullable Trace model, long at)
             throws IOException {
         if (nanos != null) {
             add(at, sampled(name, requestId, model, nanos / 1e9));

@@ -36,7 +36,6 @@ public final class CaptureImport implements Importer {
     /** Epochs of the captures so far: two of one second are two starts. */
     private final Set<Long> epochs = new HashSet<>();
 
-
     /** Reads one layer; false when its files are missing. */
     private interface Layer {
         boolean read(LayerReader reader) throws IOException;

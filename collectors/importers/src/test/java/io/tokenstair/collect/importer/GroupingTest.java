@@ -58,7 +58,8 @@ class GroupingTest {
     }
 
     private void areTheSameInAnyGrouping(Imported.Format format, String one, String other) throws Exception {
-        areTheSameInAnyGrouping(format, Imported.real().resolve(one), Imported.real().resolve(other));
+        areTheSameInAnyGrouping(
+                format, Imported.real().resolve(one), Imported.real().resolve(other));
     }
 
     private void areTheSameInAnyGrouping(Imported.Format format, Path one, Path other) throws Exception {
@@ -162,12 +163,14 @@ class GroupingTest {
 
     @Test
     void spansOfOpenTelemetry() throws Exception {
-        String span = "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"traceId\":\"4bf92f3577b34da6a3ce929d0e0e4736\","
-                + "\"spanId\":\"00f067aa0ba902b7\",\"name\":\"llm_request\",\"kind\":2,\"startTimeUnixNano\":\"1790000000000000000\","
-                + "\"endTimeUnixNano\":\"1790000004200000000\",\"attributes\":[{\"key\":\"gen_ai.request.id\",\"value\":"
-                + "{\"stringValue\":\"job42\"}},{\"key\":\"gen_ai.latency.e2e\",\"value\":{\"doubleValue\":4.2}}]}]}]}]}\n";
+        String span =
+                "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"traceId\":\"4bf92f3577b34da6a3ce929d0e0e4736\","
+                        + "\"spanId\":\"00f067aa0ba902b7\",\"name\":\"llm_request\",\"kind\":2,\"startTimeUnixNano\":\"1790000000000000000\","
+                        + "\"endTimeUnixNano\":\"1790000004200000000\",\"attributes\":[{\"key\":\"gen_ai.request.id\",\"value\":"
+                        + "{\"stringValue\":\"job42\"}},{\"key\":\"gen_ai.latency.e2e\",\"value\":{\"doubleValue\":4.2}}]}]}]}]}\n";
         Path one = Files.writeString(folder.resolve("a.jsonl"), span);
-        Path other = Files.writeString(folder.resolve("b.jsonl"), span.replace("job42", "job43").replace("b7\"", "b8\""));
+        Path other = Files.writeString(
+                folder.resolve("b.jsonl"), span.replace("job42", "job43").replace("b7\"", "b8\""));
         Imported.Format format = listener -> new OtlpImport(true, LIMITS, listener);
         Map<String, LoggedEvent> first = events(format, one);
         Map<String, LoggedEvent> second = events(format, other);

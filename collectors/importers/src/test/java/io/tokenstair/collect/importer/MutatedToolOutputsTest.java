@@ -266,16 +266,18 @@ class MutatedToolOutputsTest {
     @Test
     void tracesOfTriton() throws IOException {
         // By its published schema: no server of it can run here.
-        String written = "[{\"id\":8,\"model_name\":\"pre\",\"model_version\":1,\"request_id\":\"job-42\",\"parent_id\":7},"
-                + "{\"id\":8,\"timestamps\":[{\"name\":\"QUEUE_START\",\"ns\":2356425054791517}]},"
-                + "{\"id\":8,\"timestamps\":[{\"name\":\"COMPUTE_START\",\"ns\":2356425054887198}]},"
-                + "{\"id\":7,\"timestamps\":[{\"name\":\"HTTP_RECV_START\",\"ns\":2356425054587444}]},"
-                + "{\"id\":7,\"model_name\":\"all\",\"model_version\":-1,\"request_id\":\"job-42\"},"
-                + "{\"id\":7,\"timestamps\":[{\"name\":\"REQUEST_START\",\"ns\":2356425054785863}]},"
-                + "{\"id\":7,\"activity\":\"TENSOR_QUEUE_INPUT\",\"tensor\":{\"name\":\"t\",\"data\":\"1,2\"}},"
-                + "{\"id\":7,\"timestamps\":[{\"name\":\"REQUEST_END\",\"ns\":2356425057643164}]}]";
-        String rewritten = "[\n{\"model_name\": \"m\", \"id\": 1, \"timestamps\": [{\"name\": \"QUEUE_START\", \"ns\": 5},"
-                + " {\"name\": \"COMPUTE_START\", \"ns\": 9}]},\n{\"model_name\": \"n\", \"parent_id\": 1, \"id\": 2}\n]";
+        String written =
+                "[{\"id\":8,\"model_name\":\"pre\",\"model_version\":1,\"request_id\":\"job-42\",\"parent_id\":7},"
+                        + "{\"id\":8,\"timestamps\":[{\"name\":\"QUEUE_START\",\"ns\":2356425054791517}]},"
+                        + "{\"id\":8,\"timestamps\":[{\"name\":\"COMPUTE_START\",\"ns\":2356425054887198}]},"
+                        + "{\"id\":7,\"timestamps\":[{\"name\":\"HTTP_RECV_START\",\"ns\":2356425054587444}]},"
+                        + "{\"id\":7,\"model_name\":\"all\",\"model_version\":-1,\"request_id\":\"job-42\"},"
+                        + "{\"id\":7,\"timestamps\":[{\"name\":\"REQUEST_START\",\"ns\":2356425054785863}]},"
+                        + "{\"id\":7,\"activity\":\"TENSOR_QUEUE_INPUT\",\"tensor\":{\"name\":\"t\",\"data\":\"1,2\"}},"
+                        + "{\"id\":7,\"timestamps\":[{\"name\":\"REQUEST_END\",\"ns\":2356425057643164}]}]";
+        String rewritten =
+                "[\n{\"model_name\": \"m\", \"id\": 1, \"timestamps\": [{\"name\": \"QUEUE_START\", \"ns\": 5},"
+                        + " {\"name\": \"COMPUTE_START\", \"ns\": 9}]},\n{\"model_name\": \"n\", \"parent_id\": 1, \"id\": 2}\n]";
         readsOrRefuses(
                 "trace.json",
                 121,

@@ -48,8 +48,7 @@ class TritonTraceImportTest {
         Path own = Files.createDirectory(folder.resolve("f" + files++));
         Path file = own.resolve(name);
         Files.write(file, bytes);
-        return Imported.file(
-                listener -> new TritonTraceImport(null, null, limits, listener), file, own.resolve("log"));
+        return Imported.file(listener -> new TritonTraceImport(null, null, limits, listener), file, own.resolve("log"));
     }
 
     private static double value(Imported imported, String name, String labels) {
@@ -57,13 +56,16 @@ class TritonTraceImportTest {
                 .filter(sample -> sample.name().equals("triton:" + name)
                         && sample.labels().equals(labels))
                 .toList();
-        assertThat(found).as(name + "{" + labels + "} of " + imported.all(MetricSampled.class)).hasSize(1);
+        assertThat(found)
+                .as(name + "{" + labels + "} of " + imported.all(MetricSampled.class))
+                .hasSize(1);
         return found.get(0).sampledValue();
     }
 
     /** The example of the documentation, whose stamps are in another order than they were taken. */
     private static String documented(String separator) {
-        return "[" + model(1, ",\"model_name\":\"simple\",\"model_version\":1,\"request_id\":\"job-42\"") + "," + separator
+        return "[" + model(1, ",\"model_name\":\"simple\",\"model_version\":1,\"request_id\":\"job-42\"") + ","
+                + separator
                 + String.join(
                         "," + separator,
                         stamp(1, "HTTP_RECV_START", 2356425054587444L),
@@ -135,10 +137,14 @@ class TritonTraceImportTest {
         Imported imported = told("["
                         + String.join(
                                 ",",
-                                model(8, ",\"model_name\":\"pre\",\"model_version\":1,\"request_id\":\"r\",\"parent_id\":7"),
+                                model(
+                                        8,
+                                        ",\"model_name\":\"pre\",\"model_version\":1,\"request_id\":\"r\",\"parent_id\":7"),
                                 stamp(8, "QUEUE_START", T + 1_000),
                                 stamp(8, "COMPUTE_START", T + 5_000),
-                                model(9, ",\"model_name\":\"llm\",\"model_version\":2,\"request_id\":\"r\",\"parent_id\":7"),
+                                model(
+                                        9,
+                                        ",\"model_name\":\"llm\",\"model_version\":2,\"request_id\":\"r\",\"parent_id\":7"),
                                 stamp(9, "QUEUE_START", T + 3_000),
                                 stamp(9, "COMPUTE_START", T + 8_000),
                                 model(10, ",\"model_name\":\"bls\",\"model_version\":-1,\"parent_id\":9"),
@@ -161,7 +167,10 @@ class TritonTraceImportTest {
         String request = "engine=\"triton\",request_id=\"r\"";
         // 1000 to 8000, though two of them waited for a part of it, and 500.
         assertThat(value(imported, "request_queue_seconds", request)).isEqualTo(7_500e-9);
-        assertThat(value(imported, "model_queue_seconds", "engine=\"triton\",model=\"bls\",request_id=\"r\",version=\"-1\""))
+        assertThat(value(
+                        imported,
+                        "model_queue_seconds",
+                        "engine=\"triton\",model=\"bls\",request_id=\"r\",version=\"-1\""))
                 .isEqualTo(500e-9);
         assertThat(value(imported, "request_responses", request)).isEqualTo(2);
         assertThat(value(imported, "request_send_seconds", request)).isEqualTo(32_000e-9);
@@ -219,7 +228,8 @@ class TritonTraceImportTest {
     void aQuoteOrALineInAnIdCostsNothingButItsRecord() throws Exception {
         for (String hostile : List.of("a\"b", "a\nb", "a\u0000\u001b[31mb", "\\", "a\"}],{\"idea\":")) {
             Imported imported = told("[" + model(1, ",\"model_name\":\"m\",\"request_id\":\"" + hostile + "\"") + ","
-                            + stamp(1, "QUEUE_START", T) + "," + documented("").substring(1).replace("\"id\":1", "\"id\":2"))
+                            + stamp(1, "QUEUE_START", T) + ","
+                            + documented("").substring(1).replace("\"id\":1", "\"id\":2"))
                     .imported();
             assertThat(imported.summary().line()).as(hostile).isEqualTo("read 15, accepted 14, rejected 1");
             assertThat(imported.only(RequestQueued.class).engineRequestId()).isEqualTo("job-42");

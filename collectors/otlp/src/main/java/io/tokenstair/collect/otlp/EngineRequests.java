@@ -29,6 +29,7 @@ public final class EngineRequests {
 
     /** By id, so that the order in which files came says nothing. */
     private final Map<String, List<Answer>> answers = new TreeMap<>();
+
     private final Set<String> withTokens = new HashSet<>();
     private int held;
     private long leftOut;
