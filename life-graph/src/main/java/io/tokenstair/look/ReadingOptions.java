@@ -67,7 +67,7 @@ public final class ReadingOptions implements CommandFailures.Debugging {
     }
 
     /** Refuses a request that the archive does not know, naming those that look like it. */
-    static void demandKnown(ResultArchive archive, @Nullable String request) {
+    public static void demandKnown(ResultArchive archive, @Nullable String request) {
         if (request == null || archive.knowsRequest(request)) {
             return;
         }

@@ -91,10 +91,7 @@ final class OtlpExportCommand implements Callable<Integer> {
     public Integer call() {
         try (ResultArchive archive =
                 ResultArchive.open(options.archive(), List.of(ResultTable.ARRIVALS, ResultTable.SPANS))) {
-            if (request != null && !archive.knowsRequest(request)) {
-                throw new UnusableInputException(Terminal.safe("Cannot find request " + request + " in archive "
-                        + archive.directory() + ". List them with: tokenstair explain --archive DIR"));
-            }
+            ReadingOptions.demandKnown(archive, request);
             PrintStream lines = new PrintStream(output.out(), true, StandardCharsets.UTF_8);
             try (OtlpSink sink = sink()) {
                 ArchiveTraces traces = new ArchiveTraces(archive, sink);
