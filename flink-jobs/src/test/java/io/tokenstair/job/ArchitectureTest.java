@@ -15,6 +15,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.tokenstair.job.request.RequestBlocks;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.step.AnalyseSteps;
 import java.io.IOException;
@@ -232,7 +233,10 @@ class ArchitectureTest {
                         describe(
                                 "the operator of engines",
                                 found -> topLevel(found).equals(AnalyseSteps.class.getName())),
-                        describe("what requests hear", found -> topLevel(found).equals(RequestInput.class.getName())))
+                        describe(
+                                "what requests hear, and the blocks it comes in",
+                                found -> topLevel(found).equals(RequestInput.class.getName())
+                                        || topLevel(found).equals(RequestBlocks.class.getName())))
                 .because(
                         "a package can be read alone only if what it needs does not need it back. The operator of engines"
                                 + " says what requests hear: the exchange between the two is in its signature")
