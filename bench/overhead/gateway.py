@@ -128,6 +128,29 @@ def core_seconds(pid):
     return total
 
 
+def switches(pid):
+    """Times that threads of a process and its children that live gave up their core, to wait."""
+    total = 0
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/status") as f:
+                total += sum(int(line.split()[1]) for line in f if line.startswith("voluntary_ctxt_switches"))
+        with open(f"/proc/{pid}/task/{pid}/children") as f:
+            total += sum(switches(int(child)) for child in f.read().split())
+    except OSError:
+        pass
+    return total
+
+
+def pin(pid, cores):
+    """Keeps a process, its threads and its children on these cores."""
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        os.sched_setaffinity(int(thread), cores)
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        for child in f.read().split():
+            pin(int(child), cores)
+
+
 def quantile(values, q):
     values = sorted(values)
     return values[min(len(values) - 1, int(q * len(values)))] / 1e3
@@ -159,6 +182,13 @@ async def measure(arguments):
             pids = dict(zip(list(ways)[1:], [process.pid for process in started]))
             for port in ways.values():
                 await wait_for(port)
+            if arguments.pin:
+                load_core, *others = sorted(os.sched_getaffinity(0))
+                if not others:
+                    sys.exit("one core only: nothing to keep apart")
+                pin(os.getpid(), {load_core})
+                for pid in pids.values():
+                    pin(pid, set(others))
             delays = {way: [] for way in ways}
             for way, port in ways.items():
                 # A JVM compiles what it runs often: what it does before is no figure of any day but the first minute.
@@ -166,22 +196,26 @@ async def measure(arguments):
                     await load(port, arguments.streams, arguments.chunks, arguments.gap_micros)
             order = list(ways)
             cores = dict.fromkeys(ways, 0.0)
+            waits = dict.fromkeys(ways, 0)
             for r in range(arguments.rounds):
                 for way in order if r % 2 == 0 else reversed(order):
                     before = core_seconds(pids[way]) if way in pids else 0
+                    waited = switches(pids[way]) if way in pids else 0
                     delays[way] += await load(ways[way], arguments.streams, arguments.chunks, arguments.gap_micros)
                     cores[way] += core_seconds(pids[way]) - before if way in pids else 0
+                    waits[way] += switches(pids[way]) - waited if way in pids else 0
         finally:
             for process in started:
                 process.send_signal(signal.SIGTERM)
             for process in started:
                 process.wait()
     print(f"{arguments.streams} streams, a chunk every {arguments.gap_micros} us, {arguments.rounds} rounds; microseconds")
-    print(f"{'':10}{'chunks':>9}{'p50':>10}{'p99':>10}{'added p50':>12}{'added p99':>12}{'core/chunk':>12}")
+    print(f"{'':10}{'chunks':>9}{'p50':>10}{'p99':>10}{'added p50':>12}{'added p99':>12}{'core/chunk':>12}{'waits/chunk':>13}")
     for way, all_delays in delays.items():
         p50, p99 = quantile(all_delays, 0.5), quantile(all_delays, 0.99)
         added50, added99 = p50 - quantile(delays["direct"], 0.5), p99 - quantile(delays["direct"], 0.99)
-        print(f"{way:10}{len(all_delays):>9}{p50:>10.1f}{p99:>10.1f}{added50:>12.1f}{added99:>12.1f}{cores[way] / len(all_delays) * 1e6:>12.1f}")
+        print(f"{way:10}{len(all_delays):>9}{p50:>10.1f}{p99:>10.1f}{added50:>12.1f}{added99:>12.1f}{cores[way] / len(all_delays) * 1e6:>12.1f}"
+              f"{waits[way] / len(all_delays):>13.2f}")
 
 
 def main():
@@ -194,6 +228,8 @@ def main():
     parser.add_argument("--gap-micros", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--warm", type=int, default=5)
+    parser.add_argument("--pin", action="store_true", help="the load on the first core, nginx and gateway on the others: what the load "
+                        "does then delays neither")
     asyncio.run(measure(parser.parse_args()))
 
 

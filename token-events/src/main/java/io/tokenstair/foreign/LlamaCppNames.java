@@ -16,8 +16,20 @@ public final class LlamaCppNames {
 
     /** The name of so many prompt tokens computed in so many milliseconds, as the log prints them. */
     public static String prompt(long tokens, double millis) {
-        return "llamacpp:prompt:" + tokens + ":"
-                + new BigDecimal(millis).setScale(2, RoundingMode.HALF_EVEN).toPlainString();
+        return "llamacpp:prompt:" + tokens + ":" + printed(millis);
+    }
+
+    /**
+     * The name of all that a task did: so many prompt tokens computed and so many tokens generated, each in so many milliseconds, as the
+     * log prints them and the last chunk of an answer tells them.
+     */
+    public static String work(long promptTokens, double promptMillis, long outputTokens, double outputMillis) {
+        return "llamacpp:work:" + promptTokens + ":" + printed(promptMillis) + ":" + outputTokens + ":"
+                + printed(outputMillis);
+    }
+
+    private static String printed(double millis) {
+        return new BigDecimal(millis).setScale(2, RoundingMode.HALF_EVEN).toPlainString();
     }
 
     /** The name of a context of so many tokens at which a request broke. */

@@ -1,14 +1,21 @@
 package io.tokenstair.collector;
 
+import io.tokenstair.collect.otlp.receive.LogOutletWay;
 import io.tokenstair.log.LogOutlet;
+import io.tokenstair.server.HealthFigure;
+import io.tokenstair.server.HealthPage;
+import io.tokenstair.server.HealthText;
 import io.tokenstair.spelling.NearestName;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -140,6 +147,11 @@ public final class CollectMain {
                 .type(String.class)
                 .description("its name in the log (default: " + collector.type() + "-0)")
                 .build());
+        spec.addOption(OptionSpec.builder("--" + Plan.METRICS_LISTEN)
+                .paramLabel("PORT|HOST:PORT")
+                .type(String.class)
+                .description("where /metrics of this process is served; a port alone: on 127.0.0.1 (default: nowhere)")
+                .build());
         for (Option option : collector.options()) {
             spec.addOption(OptionSpec.builder("--" + option.name())
                     .paramLabel(option.label())
@@ -203,10 +215,39 @@ public final class CollectMain {
                 return new Plan(
                         parsed.matchedOptionValue("--to", ""),
                         LogOutlet.Settings.DEFAULT.queueEvents(),
+                        metricsListen(parsed),
                         List.of(new Plan.Planned(name, collector, new OptionValues(collector.options(), given, type))));
             }
         }
         throw new CollectorException("unknown collector: " + type);
+    }
+
+    private static @Nullable String metricsListen(ParseResult parsed) throws CollectorException {
+        String text = parsed.matchedOptionValue("--" + Plan.METRICS_LISTEN, (String) null);
+        String problem = text == null ? null : Plan.metricsListenProblem(text);
+        if (problem != null) {
+            throw new CollectorException(Plan.METRICS_LISTEN + ": " + problem + ": " + text);
+        }
+        return text;
+    }
+
+    /** The page of this process's own figures; null where none is wanted. */
+    private static @Nullable HealthPage page(Plan plan, LogOutlet outlet, Map<String, Collector.Running> runningByName)
+            throws CollectorException {
+        String listen = plan.metricsListen();
+        if (listen == null) {
+            return null;
+        }
+        String address = Plan.metricsAddress(listen);
+        try {
+            return new HealthPage(OptionKind.host(address), OptionKind.port(address), () -> {
+                Map<String, List<HealthFigure>> figures = new LinkedHashMap<>();
+                runningByName.forEach((name, running) -> figures.put(name, running.health()));
+                return LogOutletWay.metrics(outlet) + HealthText.of(figures);
+            });
+        } catch (IOException failed) {
+            throw new CollectorException(Plan.METRICS_LISTEN + ": " + failed.getMessage(), failed);
+        }
     }
 
     private int run(Plan plan, CommandLine line) throws CollectorException {
@@ -221,10 +262,17 @@ public final class CollectMain {
         }
         PrintWriter err = line.getErr();
         Deque<Collector.Running> running = new ArrayDeque<>();
+        Map<String, Collector.Running> runningByName = new ConcurrentSkipListMap<>();
+        HealthPage page = null;
         try {
+            page = page(plan, outlet, runningByName);
+            if (page != null) {
+                err.println("Its own figures: port " + page.port() + ", /metrics");
+            }
             for (Plan.Planned planned : plan.collectors()) {
                 Collector.Running started = planned.collector().start(planned.name(), planned.values(), outlet);
                 running.push(started);
+                runningByName.put(planned.name(), started);
                 err.println(planned.name() + ": " + started.status());
                 if (!started.cannotKnow().isEmpty()) {
                     err.println(planned.name() + " cannot know: " + started.cannotKnow());
@@ -234,6 +282,9 @@ public final class CollectMain {
             err.flush();
             watch(outlet, err);
         } finally {
+            if (page != null) {
+                page.close();
+            }
             running.forEach(Collector.Running::close);
             outlet.close();
             LogOutlet.Status status = outlet.status();

@@ -3,6 +3,7 @@ package io.tokenstair.collector;
 import io.tokenstair.collector.reach.FoundServer;
 import io.tokenstair.collector.reach.Look;
 import io.tokenstair.log.LogOutlet;
+import io.tokenstair.server.HealthFigure;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +54,11 @@ interface Collector {
         /** What it can never tell, in a few words: said once, so that nobody looks for it. Empty where its page says it all. */
         default String cannotKnow() {
             return "";
+        }
+
+        /** How it fares, in figures for {@code /metrics}; empty where its page tells them. */
+        default List<HealthFigure> health() {
+            return List.of();
         }
 
         /** Ends it: what it has seen is offered to the outlet, nothing more is taken. */

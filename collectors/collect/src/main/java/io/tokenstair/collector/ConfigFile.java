@@ -113,7 +113,7 @@ final class ConfigFile {
     }
 
     private Plan plan(Node root, @Nullable String to) throws CollectorException {
-        Map<String, Node> top = mapping(root, "the file", List.of(TO, QUEUE, COLLECTORS));
+        Map<String, Node> top = mapping(root, "the file", List.of(TO, QUEUE, Plan.METRICS_LISTEN, COLLECTORS));
         Node log = top.get(TO);
         String address = to != null ? to : log == null ? null : scalar(log, TO);
         if (address == null || address.isBlank()) {
@@ -129,6 +129,14 @@ final class ConfigFile {
                 mistake(queue, QUEUE + ": not a whole number from 8 to " + (1 << 20) + ": " + count);
             } else {
                 queueEvents = Integer.parseInt(count);
+            }
+        }
+        Node page = top.get(Plan.METRICS_LISTEN);
+        String metricsListen = page == null ? null : scalar(page, Plan.METRICS_LISTEN);
+        if (page != null && metricsListen != null) {
+            String problem = Plan.metricsListenProblem(metricsListen);
+            if (problem != null) {
+                throw error(page, Plan.METRICS_LISTEN + ": " + problem + ": " + metricsListen);
             }
         }
         Node list = top.get(COLLECTORS);
@@ -152,7 +160,7 @@ final class ConfigFile {
         if (address == null || !mistakes.isEmpty()) {
             throw mistaken();
         }
-        return new Plan(address, queueEvents, planned);
+        return new Plan(address, queueEvents, metricsListen, planned);
     }
 
     private CollectorException mistaken() {
@@ -277,6 +285,9 @@ final class ConfigFile {
         text.append("#queue-events: ")
                 .append(LogOutlet.Settings.DEFAULT.queueEvents())
                 .append("\n\n");
+        text.append(
+                "# Where /metrics of this process is served: a port of 127.0.0.1, or host:port. Not set by default.\n");
+        text.append("#" + Plan.METRICS_LISTEN + ": 9465\n\n");
         text.append("# A list: leave away what you do not need; a kind may stand here more than once.\n");
         text.append("collectors:\n");
         for (Collector collector : known) {

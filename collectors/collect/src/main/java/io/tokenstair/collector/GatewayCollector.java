@@ -8,6 +8,7 @@ import io.tokenstair.collector.reach.UpstreamLook;
 import io.tokenstair.gateway.Gateway;
 import io.tokenstair.gateway.GatewaySettings;
 import io.tokenstair.log.LogOutlet;
+import io.tokenstair.server.HealthFigure;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -101,6 +102,11 @@ final class GatewayCollector implements Collector {
                             + gateway.openCount() + " requests open, " + gateway.requestCount() + " so far, "
                             + gateway.sentAgainCount() + " sent again, "
                             + gateway.brokenRecordCount() + " not recorded to their end";
+                }
+
+                @Override
+                public List<HealthFigure> health() {
+                    return gateway.health();
                 }
 
                 @Override

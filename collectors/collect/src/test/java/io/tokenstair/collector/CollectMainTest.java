@@ -21,8 +21,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -190,6 +194,8 @@ class CollectMainTest {
                 "front",
                 "--listen",
                 "127.0.0.1:" + port,
+                "--metrics-listen",
+                "0",
                 "--upstream",
                 "http://127.0.0.1:" + engine.getAddress().getPort()));
         while (!err.toString().contains("Collecting to")) {
@@ -203,6 +209,34 @@ class CollectMainTest {
                                 .build(),
                         HttpResponse.BodyHandlers.ofString());
         assertThat(answer.statusCode()).isEqualTo(200);
+        String page = err.toString().replaceAll("(?s).*port (\\d+), /metrics.*", "$1");
+        String scraped = scrape(page, "metrics");
+        while (!scraped.contains(
+                        "tokenstair_gateway_ended_requests_total{collector=\"front\",outcome=\"complete\"} 1\n")
+                || !scraped.contains("tokenstair_gateway_tokens_total{collector=\"front\"} 1\n")) {
+            Thread.onSpinWait();
+            scraped = scrape(page, "metrics");
+        }
+        assertThat(scraped)
+                .contains("# TYPE tokenstair_gateway_ended_requests counter\n")
+                .contains("tokenstair_gateway_open_requests{collector=\"front\"} 0\n")
+                .contains("tokenstair_outlet_lost_events_total 0\n")
+                .endsWith("# EOF\n");
+        assertThat(scrape(page, "")).contains("the page is /metrics");
+        List<String> families = scraped.lines()
+                .filter(line -> line.startsWith("# TYPE "))
+                .map(line -> line.split(" ", -1)[2])
+                .toList();
+        assertThat(families).doesNotHaveDuplicates();
+        assertThat(ofTheDashboard())
+                .hasSizeGreaterThan(5)
+                .allSatisfy(name -> assertThat(families).contains(name.replaceFirst("_total$", "")));
+        // Every sample is of the family that was begun last.
+        String family = "";
+        for (String line : scraped.lines().toList()) {
+            family = line.startsWith("# TYPE ") ? line.split(" ", -1)[2] : family;
+            assertThat(line.startsWith("#") || line.startsWith(family)).as(line).isTrue();
+        }
         collect.end();
         assertThat(code.get(40, TimeUnit.SECONDS)).isZero();
         engine.stop(0);
@@ -221,5 +255,40 @@ class CollectMainTest {
                 .anyMatch(event -> event.event() instanceof RequestCompleted completed
                         && completed.outputTokens() != null
                         && completed.outputTokens() == 1);
+    }
+
+    @Test
+    void anAddressOfItsOwnFiguresThatIsNoneIsTold() throws Exception {
+        assertThat(run("gateway", "--to", "a", "--upstream", "http://a:1", "--metrics-listen", "x"))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("metrics-listen").contains("not an address");
+        assertThat(check("to: log\nmetrics-listen: here\ncollectors:\n  - type: gateway\n    upstream: http://a:1\n"))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("collect.yaml:2:");
+        assertThat(check("to: log\nmetrics-listen: 9465\ncollectors:\n  - type: gateway\n    upstream: http://a:1\n"))
+                .isZero();
+    }
+
+    private static Set<String> ofTheDashboard() throws Exception {
+        Path root = Path.of("").toAbsolutePath();
+        while (!Files.exists(root.resolve("docs/grafana/tokenstair.json"))) {
+            root = root.getParent();
+        }
+        Matcher name = Pattern.compile("tokenstair_gateway_\\w+")
+                .matcher(Files.readString(root.resolve("docs/grafana/tokenstair.json")));
+        Set<String> names = new TreeSet<>();
+        while (name.find()) {
+            names.add(name.group());
+        }
+        return names;
+    }
+
+    private static String scrape(String port, String page) throws Exception {
+        return HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/" + page))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString())
+                .body();
     }
 }

@@ -19,6 +19,9 @@ final class AnswerPart {
     private static final JsonFactory JSON = new JsonFactory();
     private static final int MAX_NAME_CHARACTERS = 256;
     private static final int MAX_CHOICES = 1_024;
+    private static final int MAX_NUMBER_CHARACTERS = 40;
+    /** A month. */
+    private static final double MAX_MILLIS = 31 * 86_400_000.0;
 
     /** What a choice says. Counts are -1 where not said. */
     static final class Choice {
@@ -55,6 +58,13 @@ final class AnswerPart {
     long usageOutputTokens = -1;
     long usagePromptTokens = -1;
     long usageCachedTokens = -1;
+
+    /** Prompt tokens that llama.cpp computed for it, -1 where not said. */
+    long computedPromptTokens = -1;
+    /** How long that took it, in ms; below 0 where not said. */
+    double promptMillis = -1;
+    /** How long its output tokens took it so far, in ms; below 0 where not said. */
+    double outputMillis = -1;
 
     private @Nullable Choice only;
 
@@ -295,10 +305,23 @@ final class AnswerPart {
         fieldsOf(json, value, (name, field) -> {
             switch (name) {
                 case "predicted_n" -> producedTokens = count(json, field, producedTokens);
+                case "prompt_n" -> computedPromptTokens = count(json, field, computedPromptTokens);
+                case "prompt_ms" -> promptMillis = millis(json, field);
+                case "predicted_ms" -> outputMillis = millis(json, field);
                 case "cache_n" -> usageCachedTokens = count(json, field, usageCachedTokens);
                 default -> json.skipChildren();
             }
         });
+    }
+
+    /** A time in ms; -1 where it is none that can be. */
+    private static double millis(JsonParser json, JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_NUMBER_FLOAT || value == JsonToken.VALUE_NUMBER_INT) {
+            double millis = json.getTextLength() <= MAX_NUMBER_CHARACTERS ? json.getDoubleValue() : -1;
+            return millis >= 0 && millis <= MAX_MILLIS ? millis : -1;
+        }
+        json.skipChildren();
+        return -1;
     }
 
     private void metaInfo(JsonParser json, JsonToken value) throws IOException {

@@ -1,5 +1,10 @@
 package io.tokenstair.gateway;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http.HttpContent;
 import io.tokenstair.clock.ElapsedClock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -58,6 +63,14 @@ final class Exchange {
     private long bodyTimer = NO_TIMER;
     private long stallTimer = NO_TIMER;
     private @Nullable Long headersNanos;
+    /** The way of its answer past the queues; absent where there is none. */
+    private @Nullable StraightWay straightWay;
+
+    private @Nullable Future<Void> headWrite;
+    /** Pieces of the answer that came the usual way. */
+    private long usualCount;
+
+    private int usualPendingWrites;
     private int pendingWrites;
     private boolean answerEnded;
     private boolean ended;
@@ -72,9 +85,65 @@ final class Exchange {
         volatile boolean ended;
         /** The recorder has told the loss; its thread only. */
         boolean told;
+        /** The recorder has heard of it; its thread only. */
+        boolean open;
 
         Observation(ExchangeRecord record) {
             this.record = record;
+        }
+    }
+
+    /** Bytes of the request's body, which wait for the recorder. */
+    private static final class BodyPiece extends Recorder.Seen {
+        private final Buffer body;
+
+        private BodyPiece(Observation of, Buffer body) {
+            super(of, body.length());
+            this.body = body;
+        }
+
+        @Override
+        void into(ExchangeRecord record) {
+            record.body(body.getBytes());
+        }
+    }
+
+    /** Bytes of the answer: on their way to the client first, then to the recorder. */
+    private final class AnswerPiece extends Recorder.Seen implements ChannelFutureListener {
+        private final byte[] answer;
+        private final long arrivedNanos;
+        private long writeEndNanos;
+        private boolean written;
+
+        private AnswerPiece(Observation of, byte[] answer, long arrivedNanos) {
+            super(of, answer.length);
+            this.answer = answer;
+            this.arrivedNanos = arrivedNanos;
+        }
+
+        /** The write has ended. */
+        private void written(boolean succeeded) {
+            written = succeeded;
+            writeEndNanos = succeeded ? clock.elapsedNanos() : 0;
+            recorder.bytes(this);
+        }
+
+        /** The write has ended after others went on. */
+        private void writtenLater(boolean succeeded) {
+            pendingWrites--;
+            written(succeeded);
+            endWhereWritten();
+        }
+
+        @Override
+        public void operationComplete(ChannelFuture done) {
+            writtenLater(done.isSuccess());
+        }
+
+        @Override
+        void into(ExchangeRecord record) {
+            // The clock is read once before the write: between arrival and its start nothing happens.
+            record.piece(answer, new Stamps(arrivedNanos, arrivedNanos, written ? writeEndNanos : null));
         }
     }
 
@@ -117,6 +186,9 @@ final class Exchange {
                     RequestIdentity.of(Headers.values(request.headers(), RequestIdentity.HEADER), traffic, randomness);
             trace = TraceContext.of(Headers.values(request.headers(), TraceContext.HEADER), randomness);
             requestId = identity.id();
+            if (identity.refusal() != null) {
+                traffic.idReplaced();
+            }
             observation = new Observation(recorder.record(new ExchangeRecord.Start(
                     receivedNanos, identity, trace, String.valueOf(request.path()), settings.uncountedIsOne())));
             if (identity.sendNew()) {
@@ -183,6 +255,7 @@ final class Exchange {
             upstream.putHeader("te", "trailers");
         }
         boolean used = usedConnections.use(upstream.connection());
+        straightWay = upstream.version() == HttpVersion.HTTP_1_1 ? StraightWay.of(upstream.connection()) : null;
         upstream.exceptionHandler(failed -> unanswered(client, upstream, used, changes));
         upstream.response().onComplete(answered -> {
             if (answered.failed()) {
@@ -295,7 +368,7 @@ final class Exchange {
         }
         Observation observed = observation;
         if (observed != null) {
-            recorder.bytes(observed, bytes.length(), record -> record.body(bytes.getBytes()));
+            recorder.bytes(new BodyPiece(observed, bytes));
         }
         if (opensAgain) {
             sentBody.add(bytes);
@@ -366,6 +439,10 @@ final class Exchange {
         answer.endHandler(whole -> answerEnded(answer));
         if (form == AnswerForm.EVENTS) {
             writeHead();
+            StraightWay straight = straightWay;
+            if (straight != null && response.isChunked() && request.version() == HttpVersion.HTTP_1_1) {
+                straight.open(this, request.connection());
+            }
         } else {
             // Behind what comes with the head, so that a short answer goes out as one.
             vertx.getOrCreateContext().runOnContext(later -> {
@@ -378,7 +455,7 @@ final class Exchange {
 
     private void writeHead() {
         if (!response.headWritten() && !response.closed()) {
-            response.writeHead();
+            headWrite = response.writeHead();
         }
     }
 
@@ -390,20 +467,25 @@ final class Exchange {
         Future<Void> written = response.write(bytes);
         Observation observed = observation;
         if (observed != null) {
-            pendingWrites++;
-            // The clock is read once before the write: between arrival and its start nothing happens.
-            written.onComplete(done -> {
-                Long writeEndNanos = done.succeeded() ? Long.valueOf(clock.elapsedNanos()) : null;
-                recorder.bytes(
-                        observed,
-                        bytes.length(),
-                        record ->
-                                record.piece(bytes.getBytes(), new Stamps(arrivedNanos, arrivedNanos, writeEndNanos)));
-                pendingWrites--;
-                endWhereWritten();
-            });
+            AnswerPiece piece = new AnswerPiece(observed, bytes.getBytes(), arrivedNanos);
+            usualCount++;
+            traffic.piece(false);
+            if (pendingWrites == 0 && written.isComplete()) {
+                // As a rule: the socket had room.
+                piece.written(written.succeeded());
+            } else {
+                pendingWrites++;
+                usualPendingWrites++;
+                written.onComplete(done -> {
+                    usualPendingWrites--;
+                    piece.writtenLater(done.succeeded());
+                });
+            }
         }
         if (response.writeQueueFull()) {
+            if (straightWay != null) {
+                straightWay.close();
+            }
             answer.pause();
             stallTimer = vertx.setTimer(settings.stallTimeout().toMillis(), late -> {
                 stallTimer = NO_TIMER;
@@ -415,6 +497,39 @@ final class Exchange {
                 cancelStallTimer();
                 answer.resume();
             });
+        }
+    }
+
+    /** True when a piece of the answer may go straight to the client: all before it have gone, of those that came the usual way too. */
+    boolean goesStraight(long usualSentCount) {
+        Future<Void> head = headWrite;
+        return !ended
+                && observation != null
+                && usualCount == usualSentCount
+                && usualPendingWrites == 0
+                && head != null
+                && head.succeeded();
+    }
+
+    /** A piece of the answer, from the decoder of the engine's connection to the encoder of the client's. */
+    void straightPiece(HttpContent content, ChannelHandlerContext to) {
+        long arrivedNanos = clock.elapsedNanos();
+        Observation observed = observation;
+        if (observed == null) {
+            content.release();
+            return;
+        }
+        ByteBuf buffer = content.content();
+        byte[] bytes = new byte[buffer.readableBytes()];
+        buffer.getBytes(buffer.readerIndex(), bytes);
+        AnswerPiece piece = new AnswerPiece(observed, bytes, arrivedNanos);
+        ChannelFuture written = to.writeAndFlush(content);
+        traffic.piece(true);
+        if (pendingWrites == 0 && written.isDone()) {
+            piece.written(written.isSuccess());
+        } else {
+            pendingWrites++;
+            written.addListener(piece);
         }
     }
 
@@ -542,7 +657,7 @@ final class Exchange {
         if (id != null) {
             traffic.release(id);
         }
-        traffic.ended();
+        traffic.ended(outcome.equals("complete") && status != null && status >= 400 ? "http-error" : outcome);
         endWhereWritten();
         whenEnded.run();
     }

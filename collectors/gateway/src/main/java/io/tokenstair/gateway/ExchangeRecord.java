@@ -7,6 +7,7 @@ import io.tokenstair.event.IdAliased;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
+import io.tokenstair.foreign.LlamaCppNames;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -46,6 +47,7 @@ final class ExchangeRecord {
     private int wholeBytes;
     private @Nullable Stamps stamps;
     private @Nullable Stamps wholeStamps;
+    private @Nullable Long maxTokens;
 
     /** Takes events with their stamps. */
     interface Out {
@@ -107,6 +109,7 @@ final class ExchangeRecord {
             received = true;
             GrpcSchema.Asked asked = asked();
             RequestShape shape = asked.shape();
+            maxTokens = shape.maxTokens();
             body = new ByteArrayOutputStream(0);
             out.offer(
                     start.receivedNanos(),
@@ -231,7 +234,7 @@ final class ExchangeRecord {
             add(tally.acceptUncounted(nextChunk++, sizeBytes, passed));
         } else if (single) {
             nextChunk++;
-            add(tally.acceptWhole(part, sizeBytes, passed));
+            add(tally.acceptWhole(part, sizeBytes, passed, maxTokens));
             alias();
         } else {
             add(tally.accept(part, nextChunk++, sizeBytes, passed));
@@ -293,7 +296,7 @@ final class ExchangeRecord {
                 AnswerPart part = whole.size() < wholeBytes ? null : AnswerPart.read(whole.toByteArray());
                 if (part != null) {
                     chunkCount = 1;
-                    add(tally.acceptWhole(part, wholeBytes, wholeStamps));
+                    add(tally.acceptWhole(part, wholeBytes, wholeStamps, maxTokens));
                     alias();
                 }
             }
@@ -308,6 +311,10 @@ final class ExchangeRecord {
             outcome = "http-error";
         } else if (outcome.equals("complete") && tally.failed()) {
             outcome = "failed";
+        }
+        String work = outcome.equals("complete") && !broken ? tally.work() : null;
+        if (work != null) {
+            out.offer(start.receivedNanos(), new IdAliased(start.identity().id(), work, LlamaCppNames.ORIGIN));
         }
         String errorType = end.errorType() != null ? end.errorType() : tally.errorType();
         out.offer(

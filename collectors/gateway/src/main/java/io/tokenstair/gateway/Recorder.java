@@ -2,6 +2,9 @@ package io.tokenstair.gateway;
 
 import io.tokenstair.clock.ElapsedClock;
 import io.tokenstair.clock.HostClocks;
+import io.tokenstair.event.Chunk;
+import io.tokenstair.event.ChunkDelivered;
+import io.tokenstair.event.Event;
 import io.tokenstair.log.CollectorFeed;
 import java.util.IdentityHashMap;
 import java.util.Map;
@@ -26,18 +29,46 @@ final class Recorder implements AutoCloseable {
     private final Queue<Seen> queue = new ConcurrentLinkedQueue<>();
     private final AtomicLong queuedBytes = new AtomicLong();
     private final AtomicLong brokenCount = new AtomicLong();
+    private final AtomicLong chunkCount = new AtomicLong();
+    private final AtomicLong tokenCount = new AtomicLong();
     private final Map<ExchangeRecord, Boolean> open = new IdentityHashMap<>();
     private final Thread thread = new Thread(this::run, "tokenstair-gateway-recorder");
     private final String clockId = HostClocks.elapsedId();
     private volatile boolean closing;
 
-    /** Something that passed. */
-    private record Seen(Exchange.Observation of, int bytes, Look look) {}
+    /** Something that passed. One object for each, from the event loop to here. */
+    abstract static class Seen {
+        final Exchange.Observation of;
+        /** Bytes that it holds on to, for as long as it waits. */
+        final int bytes;
 
-    /** How it is looked into. */
+        Seen(Exchange.Observation of, int bytes) {
+            this.of = of;
+            this.bytes = bytes;
+        }
+
+        /** Tells it to the record of its request. */
+        abstract void into(ExchangeRecord record);
+    }
+
+    /** How something that holds no bytes is looked into. */
     interface Look {
         /** Tells it to the record of its request. */
         void into(ExchangeRecord record);
+    }
+
+    private static final class Mark extends Seen {
+        private final Look look;
+
+        private Mark(Exchange.Observation of, Look look) {
+            super(of, 0);
+            this.look = look;
+        }
+
+        @Override
+        void into(ExchangeRecord record) {
+            look.into(record);
+        }
     }
 
     Recorder(CollectorFeed feed, long maxQueuedBytes) {
@@ -49,22 +80,54 @@ final class Recorder implements AutoCloseable {
 
     /** The record of a request that begins. */
     ExchangeRecord record(ExchangeRecord.Start start) {
-        return new ExchangeRecord(start, (nanos, event) -> feed.offer(clockId, nanos, event));
+        return new ExchangeRecord(start, this::offer);
+    }
+
+    private void offer(long nanos, Event event) {
+        if (event instanceof ChunkDelivered delivered) {
+            chunkCount.addAndGet(delivered.chunks().size());
+            long tokens = 0;
+            for (Chunk chunk : delivered.chunks()) {
+                tokens += chunk.tokenCount();
+            }
+            tokenCount.addAndGet(tokens);
+        }
+        feed.offer(clockId, nanos, event);
     }
 
     /** Appends bytes that passed; where too many wait already, the request's record ends here. */
-    void bytes(Exchange.Observation of, int bytes, Look look) {
-        if (queuedBytes.get() + bytes > maxQueuedBytes) {
-            of.lost = true;
+    void bytes(Seen seen) {
+        if (queuedBytes.get() + seen.bytes > maxQueuedBytes) {
+            seen.of.lost = true;
             return;
         }
-        queuedBytes.addAndGet(bytes);
-        queue.add(new Seen(of, bytes, look));
+        queuedBytes.addAndGet(seen.bytes);
+        queue.add(seen);
     }
 
     /** Appends what must not be missing: a few of these a request. */
     void mark(Exchange.Observation of, Look look) {
-        queue.add(new Seen(of, 0, look));
+        queue.add(new Mark(of, look));
+    }
+
+    /** Chunks that were told so far: of several sequences in one event of a stream, one each. */
+    long chunkCount() {
+        return chunkCount.get();
+    }
+
+    /** Tokens in them. */
+    long tokenCount() {
+        return tokenCount.get();
+    }
+
+    /** Bytes that wait to be looked into. */
+    long queuedBytes() {
+        return queuedBytes.get();
+    }
+
+    /** Events that were lost on the way to the log. */
+    long lostCount() {
+        return feed.lostCount();
     }
 
     /** Requests whose record broke off. */
@@ -78,12 +141,12 @@ final class Recorder implements AutoCloseable {
             boolean last = closing;
             Seen seen = queue.poll();
             while (seen != null) {
-                queuedBytes.addAndGet(-seen.bytes());
+                queuedBytes.addAndGet(-seen.bytes);
                 look(seen);
                 seen = queue.poll();
             }
             long now = ElapsedClock.system().elapsedNanos();
-            if (now - lookedNanos > 20_000_000L) {
+            if (now - lookedNanos >= REST_NANOS) {
                 lookedNanos = now;
                 open.keySet().forEach(record -> record.flushWhereOld(now));
             }
@@ -95,28 +158,32 @@ final class Recorder implements AutoCloseable {
     }
 
     private void look(Seen seen) {
-        ExchangeRecord record = seen.of().record;
-        open.put(record, Boolean.TRUE);
+        Exchange.Observation of = seen.of;
+        ExchangeRecord record = of.record;
+        if (!of.open) {
+            of.open = true;
+            open.put(record, Boolean.TRUE);
+        }
         try {
-            if (seen.of().lost && !seen.of().told) {
-                seen.of().told = true;
+            if (of.lost && !of.told) {
+                of.told = true;
                 brokenCount.incrementAndGet();
                 record.breakOff("more passed than could be looked into");
             }
-            seen.look().into(record);
+            seen.into(record);
         } catch (RuntimeException | StackOverflowError stumbled) {
-            if (!seen.of().told) {
-                seen.of().told = true;
+            if (!of.told) {
+                of.told = true;
                 brokenCount.incrementAndGet();
             }
             try {
                 record.breakOff("the record failed: " + stumbled.getClass().getSimpleName());
             } catch (RuntimeException again) {
                 // It is counted already.
-                seen.of().lost = true;
+                of.lost = true;
             }
         }
-        if (seen.of().ended) {
+        if (of.ended) {
             open.remove(record);
         }
     }

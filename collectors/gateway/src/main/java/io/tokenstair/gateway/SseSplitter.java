@@ -39,69 +39,87 @@ final class SseSplitter {
 
     /** Takes the next bytes of the stream. */
     void accept(byte[] bytes) {
-        for (byte b : bytes) {
+        int at = 0;
+        while (at < bytes.length) {
             if (afterReturn) {
                 afterReturn = false;
-                if (b == '\n') {
+                if (bytes[at] == '\n') {
                     // It belongs to the line end before: counted there where an event goes on, else with the next one.
                     eventBytes++;
+                    at++;
                     continue;
                 }
             }
-            eventBytes++;
-            if (b == '\n' || b == '\r') {
-                afterReturn = b == '\r';
-                endLine();
-            } else if (line.size() + data.size() < MAX_EVENT_BYTES) {
-                line.write(b);
-            } else {
-                tooLong = true;
+            int end = at;
+            while (end < bytes.length && bytes[end] != '\n' && bytes[end] != '\r') {
+                end++;
             }
+            int room = MAX_EVENT_BYTES - line.size() - data.size();
+            int kept = at + Math.max(0, Math.min(room, end - at));
+            tooLong |= kept < end;
+            eventBytes += end - at;
+            if (end == bytes.length) {
+                line.write(bytes, at, kept - at);
+                return;
+            }
+            eventBytes++;
+            afterReturn = bytes[end] == '\r';
+            if (line.size() == 0) {
+                endLine(bytes, at, kept);
+            } else {
+                line.write(bytes, at, kept - at);
+                endKeptLine();
+            }
+            at = end + 1;
         }
     }
 
     /** The stream ended. An event without its empty line is told all the same: servers that break off leave one. */
     void end() {
         if (line.size() > 0) {
-            endLine();
+            endKeptLine();
         }
         if (hasData) {
             endEvent();
         }
     }
 
-    private void endLine() {
-        byte[] bytes = line.toByteArray();
+    private void endKeptLine() {
+        byte[] kept = line.toByteArray();
         line.reset();
-        int start = 0;
+        endLine(kept, 0, kept.length);
+    }
+
+    private void endLine(byte[] bytes, int from, int to) {
+        int start = from;
         if (!started) {
             started = true;
-            start = startsWith(bytes, 0, BOM) ? BOM.length : 0;
+            start += startsWith(bytes, from, to, BOM) ? BOM.length : 0;
         }
-        if (bytes.length == start) {
+        if (to == start) {
             endEvent();
             return;
         }
-        if (bytes.length - start >= 4
+        if (to - start >= 4
                 && bytes[start] == 'd'
                 && bytes[start + 1] == 'a'
                 && bytes[start + 2] == 't'
                 && bytes[start + 3] == 'a'
-                && (bytes.length - start == 4 || bytes[start + 4] == ':')) {
-            int from = Math.min(bytes.length, start + 5);
-            if (from < bytes.length && bytes[from] == ' ') {
-                from++;
+                && (to - start == 4 || bytes[start + 4] == ':')) {
+            int value = Math.min(to, start + 5);
+            if (value < to && bytes[value] == ' ') {
+                value++;
             }
             if (hasData) {
                 data.write('\n');
             }
             hasData = true;
-            data.write(bytes, from, bytes.length - from);
+            data.write(bytes, value, to - value);
         }
     }
 
-    private static boolean startsWith(byte[] bytes, int at, byte[] prefix) {
-        if (bytes.length - at < prefix.length) {
+    private static boolean startsWith(byte[] bytes, int at, int to, byte[] prefix) {
+        if (to - at < prefix.length) {
             return false;
         }
         for (int i = 0; i < prefix.length; i++) {

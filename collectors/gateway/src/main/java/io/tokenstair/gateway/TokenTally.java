@@ -2,6 +2,7 @@ package io.tokenstair.gateway;
 
 import io.tokenstair.event.Chunk;
 import io.tokenstair.event.Finish;
+import io.tokenstair.foreign.LlamaCppNames;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,6 +25,7 @@ final class TokenTally {
     private boolean failed;
     private @Nullable String errorType;
     private @Nullable String id;
+    private @Nullable String work;
     private long usageOutputTokens = -1;
     private long producedTokens = -1;
     private long usagePromptTokens = -1;
@@ -78,19 +80,22 @@ final class TokenTally {
         return chunks;
     }
 
-    /** Takes a whole answer that was not streamed: a chunk for each sequence whose tokens are known. */
-    List<Chunk> acceptWhole(AnswerPart part, int sizeBytes, Stamps stamps) {
+    /**
+     * Takes a whole answer that was not streamed: a chunk for each sequence whose tokens are known.
+     *
+     * @param maxTokens most output tokens of a sequence, as the request asked; absent when it did not
+     */
+    List<Chunk> acceptWhole(AnswerPart part, int sizeBytes, Stamps stamps, @Nullable Long maxTokens) {
         note(part);
         List<Chunk> chunks = new ArrayList<>(1);
         if (part.error) {
             return chunks;
         }
+        long[] counts = counts(part, maxTokens);
         int size = sizeBytes;
-        for (AnswerPart.Choice choice : part.choices) {
-            long tokens = choice.tokenIds > 0 ? choice.tokenIds : choice.logprobs;
-            if (tokens < 0 && part.choices.size() == 1) {
-                tokens = Math.max(part.usageOutputTokens, part.producedTokens);
-            }
+        for (int i = 0; i < counts.length; i++) {
+            AnswerPart.Choice choice = part.choices.get(i);
+            long tokens = counts[i];
             if (tokens < 0 || tokens > Integer.MAX_VALUE) {
                 inexact = true;
                 continue;
@@ -100,6 +105,38 @@ final class TokenTally {
             size = 0;
         }
         return chunks;
+    }
+
+    /**
+     * Output tokens of each choice of a whole answer, -1 where not known. Usage counts all choices together: what it leaves for the last
+     * one, and for several that can only have as many where each has the most that was asked for (or none).
+     */
+    private static long[] counts(AnswerPart part, @Nullable Long maxTokens) {
+        long[] counts = new long[part.choices.size()];
+        long rest = part.choices.size() == 1
+                ? Math.max(part.usageOutputTokens, part.producedTokens)
+                : part.usageOutputTokens;
+        boolean said = rest >= 0;
+        int open = 0;
+        for (int i = 0; i < counts.length; i++) {
+            AnswerPart.Choice choice = part.choices.get(i);
+            counts[i] = choice.tokenIds >= 0 ? choice.tokenIds : choice.logprobs;
+            if (counts[i] < 0) {
+                open++;
+            } else {
+                rest -= counts[i];
+            }
+        }
+        if (open == 0 || !said || rest < 0) {
+            return counts;
+        }
+        boolean alike = rest == 0 || (maxTokens != null && rest % open == 0 && rest / open == maxTokens);
+        for (int i = 0; i < counts.length; i++) {
+            if (counts[i] < 0 && (open == 1 || alike)) {
+                counts[i] = rest / open;
+            }
+        }
+        return counts;
     }
 
     /** Takes one message of which only the size is known. */
@@ -114,6 +151,13 @@ final class TokenTally {
     }
 
     private void note(AnswerPart part) {
+        if (part.computedPromptTokens >= 0) {
+            boolean whole = part.promptMillis >= 0 && part.outputMillis >= 0 && part.producedTokens > 0;
+            work = whole
+                    ? LlamaCppNames.work(
+                            part.computedPromptTokens, part.promptMillis, part.producedTokens, part.outputMillis)
+                    : null;
+        }
         if (id == null) {
             id = part.id;
         }
@@ -180,6 +224,12 @@ final class TokenTally {
     @Nullable
     String id() {
         return id;
+    }
+
+    /** The name of the work that llama.cpp says it did for the whole answer; null where another engine answers, or several sequences. */
+    @Nullable
+    String work() {
+        return sequences.size() <= 1 && !failed ? work : null;
     }
 
     /** True when the answer told an error inside. */

@@ -88,6 +88,30 @@ class ExchangeRecordTest {
                 .contains(new IdAliased("a1", "cmpl-d399e3a1-b7cf-4df0-b553-27cbd0cc241b", "stream-id"));
     }
 
+    /** As the server's own log prints it: main_server.log, tasks 1, 8, 10, 11, 12 and 18. */
+    private static final Map<String, String> WORK = Map.of(
+            "warm", "llamacpp:work:119:111.23:4:10.51",
+            "r1", "llamacpp:work:120:294.89:64:680.39",
+            "r2", "llamacpp:work:29:96.12:48:476.76",
+            "r3", "llamacpp:work:150:244.61:180:1207.15",
+            "r4", "llamacpp:work:42:55.23:40:539.35",
+            "r5", "llamacpp:work:59:67.20:30:300.79");
+
+    @Test
+    void anAnswerOfLlamaCppSaysWhatItsServersLogSaysOfTheTask() throws Exception {
+        Map<String, String> work = new LinkedHashMap<>();
+        for (Map.Entry<String, RecordedStreams.Stream> entry :
+                RecordedStreams.read("llamacpp-main").entrySet()) {
+            for (Event event : replay(entry.getKey(), entry.getValue())) {
+                if (event instanceof IdAliased aliased && aliased.aliasOrigin().equals("llamacpp-work")) {
+                    assertThat(work.put(aliased.requestId(), aliased.alias())).isNull();
+                }
+            }
+        }
+        // Neither one that was refused nor one that broke has all of it.
+        assertThat(work).isEqualTo(WORK);
+    }
+
     @Test
     void theCutsOfTheBytesDoNotMatter() throws Exception {
         Random cuts = new Random(11);
@@ -211,6 +235,48 @@ class ExchangeRecordTest {
         assertThat(text(chunks(events))).isEqualTo("0:0+8LENGTH");
         assertThat(completed(events).outputTokens()).isEqualTo(8);
         assertThat(events.toString()).doesNotContain("secret");
+    }
+
+    @Test
+    void choicesOfAnAnswerThatIsNotStreamedHaveTheTokensThatItSaysOfEach() {
+        String usage = "\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":8}";
+        assertThat(whole(
+                        "{\"choices\":[{\"index\":0,\"text\":\"a\",\"token_ids\":[1,2,3],\"finish_reason\":\"stop\"},"
+                                + "{\"index\":1,\"text\":\"b\",\"token_ids\":[1,2,3,4,5],\"finish_reason\":\"length\"}],"
+                                + usage
+                                + "}",
+                        "{}"))
+                .isEqualTo("0:0+3STOP 1:0+5LENGTH of 8");
+        assertThat(whole(
+                        "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"a\"},\"logprobs\":{\"content\":[{},{}]}},"
+                                + "{\"index\":1,\"message\":{\"content\":\"b\"},\"logprobs\":{\"content\":[{}]}}]}",
+                        "{}"))
+                .isEqualTo("0:0+2 1:0+1 of 3");
+        // What usage leaves for the last one.
+        assertThat(whole(
+                        "{\"choices\":[{\"index\":0,\"text\":\"a\",\"token_ids\":[1,2]},{\"index\":1,\"text\":\"b\"}],"
+                                + usage + "}",
+                        "{}"))
+                .isEqualTo("0:0+2 1:0+6 of 8");
+        // As many as were asked for, of each: no other share adds up.
+        String two = "{\"choices\":[{\"index\":0,\"text\":\"a\"},{\"index\":1,\"text\":\"b\"}]," + usage + "}";
+        assertThat(whole(two, "{\"max_tokens\":4,\"n\":2}")).isEqualTo("0:0+4 1:0+4 of 8");
+        // Eight of two choices, of at most five each: nobody can say of which how many.
+        assertThat(whole(two, "{\"max_tokens\":5,\"n\":2}")).isEqualTo(" of 8");
+        assertThat(whole(two, "{}")).isEqualTo(" of 8");
+        assertThat(whole("{\"choices\":[{\"index\":0,\"text\":\"a\"},{\"index\":1,\"text\":\"b\"}]}", "{}"))
+                .isEqualTo(" of null");
+    }
+
+    private static String whole(String answer, String body) {
+        List<Event> events = new ArrayList<>();
+        ExchangeRecord record = record("q", events, true);
+        record.body(body.getBytes(StandardCharsets.UTF_8));
+        record.bodyEnded();
+        record.answer(200, AnswerForm.JSON);
+        record.piece(answer.getBytes(StandardCharsets.UTF_8), new Stamps(7, 8L, 9L));
+        record.ended(end());
+        return text(chunks(events)) + " of " + completed(events).outputTokens();
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.tokenstair.event.Rejected;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.log.LogOutlet;
+import io.tokenstair.server.HealthFigure;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.net.SelfSignedCertificate;
 import java.io.ByteArrayInputStream;
@@ -132,7 +133,15 @@ class GatewayTest {
                 assertThat(got.body()).endsWith("data: [DONE]\n\n");
             }
         }
+        // A stream of HTTP/1.1 goes straight from socket to socket, one of HTTP/2 by the queues.
+        assertThat(pieces("straight")).isGreaterThan(pieces("queue") / 2);
         List<Event> events = events();
+        assertThat(gateway.health())
+                .contains(HealthFigure.counter(
+                        "tokenstair_gateway_ended_requests",
+                        "Requests that ended, by how.",
+                        "outcome=\"complete\"",
+                        128));
         Map<String, Integer> tokens = new HashMap<>();
         for (Event event : events) {
             if (event instanceof ChunkDelivered delivered) {
@@ -328,6 +337,55 @@ class GatewayTest {
                             .getBytes(StandardCharsets.ISO_8859_1));
             waitFor(() -> gateway.requestCount() == 1 && gateway.openCount() == 0);
         }
+    }
+
+    private long pieces(String way) {
+        return gateway.health().stream()
+                .filter(figure -> figure.family().equals("tokenstair_gateway_pieces")
+                        && figure.label().contains(way))
+                .mapToLong(HealthFigure::value)
+                .sum();
+    }
+
+    @Test
+    void aClientThatLagsGetsEveryPieceInItsPlaceStraightOrByTheQueue() throws Exception {
+        start(settings -> settings);
+        int tokens = 600;
+        StringBuilder read = new StringBuilder();
+        try (Socket socket = new Socket()) {
+            socket.setReceiveBufferSize(4_096);
+            socket.connect(new java.net.InetSocketAddress("127.0.0.1", gateway.port()));
+            String body = "{\"max_tokens\":" + tokens + ",\"gap_millis\":0,\"padding_bytes\":40000}";
+            socket.getOutputStream()
+                    .write(("POST /v1/completions HTTP/1.1\r\nHost: a\r\nX-Request-Id: lags\r\nConnection: close\r\n"
+                                    + "Content-Length: " + body.length() + "\r\n\r\n" + body)
+                            .getBytes(StandardCharsets.ISO_8859_1));
+            // It reads nothing until its socket is full.
+            waitFor(() -> pieces("queue") > 0);
+            read.append(new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1));
+        }
+        assertThat(pieces("straight")).isPositive();
+        int at = 0;
+        for (int i = 0; i < tokens; i++) {
+            at = read.indexOf("\"token_ids\":[" + i + "]", at);
+            assertThat(at).as("token " + i).isPositive();
+        }
+        assertThat(read.indexOf("\"token_ids\":", at + 1)).isNegative();
+        assertThat(read.toString()).endsWith("data: [DONE]\n\n\r\n0\r\n\r\n");
+        int next = 0;
+        long last = 0;
+        for (Event event : events()) {
+            if (event instanceof ChunkDelivered delivered) {
+                for (Chunk chunk : delivered.chunks()) {
+                    assertThat(chunk.firstTokenIndex()).isEqualTo(next);
+                    next += chunk.tokenCount();
+                    assertThat(chunk.writeEndNanos()).isGreaterThanOrEqualTo(chunk.arrivedNanos());
+                    assertThat(chunk.arrivedNanos()).isGreaterThanOrEqualTo(last);
+                    last = chunk.arrivedNanos();
+                }
+            }
+        }
+        assertThat(next).isEqualTo(tokens);
     }
 
     @Test

@@ -94,7 +94,7 @@ final class TestEngine implements AutoCloseable {
             return;
         }
         request.response().setChunked(true).putHeader("content-type", "text/event-stream; charset=utf-8");
-        next(request, id, 0, tokens, fault, gapMillis);
+        next(request, id + "-".repeat(body.getInteger("padding_bytes", 0)), 0, tokens, fault, gapMillis);
     }
 
     private void next(HttpServerRequest request, String id, int i, int tokens, String fault, long gapMillis) {

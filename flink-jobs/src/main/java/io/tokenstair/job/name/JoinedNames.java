@@ -12,6 +12,7 @@ import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import io.tokenstair.foreign.LlamaCppNames;
 import io.tokenstair.job.request.RequestInput;
 import io.tokenstair.job.step.EngineRequestName;
 import java.io.IOException;
@@ -144,6 +145,8 @@ public final class JoinedNames implements Serializable {
 
         private final Map<String, Set<String>> aliases = new HashMap<>();
         private final Set<String> readInAnswers = new HashSet<>();
+        /** Who states a name that is of work done, which two may have done alike: none of them then can be told by it. */
+        private final Map<String, Set<String>> workNames = new HashMap<>();
 
         void take(Event event, @Nullable Long coarseEpochMillis) {
             if (event instanceof RequestReceived received) {
@@ -174,6 +177,12 @@ public final class JoinedNames implements Serializable {
             if (clients.containsKey(name) || others.contains(name)) {
                 Set<String> all = aliases.computeIfAbsent(name, unused -> new HashSet<>());
                 all.add(aliased.alias());
+                if (aliased.aliasOrigin().equals(LlamaCppNames.ORIGIN)) {
+                    readInAnswers.add(name);
+                    workNames
+                            .computeIfAbsent(aliased.alias(), unused -> new HashSet<>())
+                            .add(name);
+                }
                 if (aliased.aliasOrigin().equals(STREAM_ID)) {
                     readInAnswers.add(name);
                     ANSWER_PREFIXES.stream()
@@ -204,6 +213,14 @@ public final class JoinedNames implements Serializable {
             return new JoinedNames(joined);
         }
 
+        /** Whether several tasks did this work. */
+        private boolean isOfSeveral(String alias) {
+            Set<String> stating = workNames.get(alias);
+            return stating != null
+                    && stating.size() > 1
+                    && stating.stream().filter(others::contains).count() > 1;
+        }
+
         /** Joins the other names with these requests. */
         private void join(Map<String, Long> sentMillis, boolean byGateway, Map<String, Owner> joined) {
             Map<String, Owner> ownerByAlias = new HashMap<>();
@@ -212,6 +229,9 @@ public final class JoinedNames implements Serializable {
             for (String name : others) {
                 Owner owner = ownerByAlias.get(name);
                 for (String alias : aliases.getOrDefault(name, Set.of())) {
+                    if (isOfSeveral(alias)) {
+                        continue;
+                    }
                     Owner byAlias = ownerByAlias.get(alias);
                     Long sent = sentMillis.get(alias);
                     // The other side may state the request's own id as its alias.

@@ -14,6 +14,7 @@ import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.wire.EventCodec;
+import io.tokenstair.foreign.LlamaCppNames;
 import io.tokenstair.job.JobMain;
 import io.tokenstair.log.FolderLogAppender;
 import java.nio.file.Path;
@@ -83,6 +84,44 @@ class JoinedNamesIT {
         assertThat(requests(replayed(gateway)))
                 .extracting(RequestAnalysis::requestId)
                 .containsExactlyInAnyOrder("mine", "yours");
+    }
+
+    @Test
+    void aTaskWithoutIdsIsJoinedByItsWorkOnlyWhereOneTaskAndOneRequestDidIt() throws Exception {
+        Path gateway = folder.resolve("gateway-log");
+        String one = LlamaCppNames.work(42, 55.23, 40, 539.347);
+        String twice = LlamaCppNames.work(1, 3.41, 2, 3.52);
+        String asked = LlamaCppNames.work(1, 3.41, 3, 7.52);
+        append(
+                gateway,
+                // Of a form without an id in its answer.
+                received("gateway", "single"),
+                new IdAliased("single", one, LlamaCppNames.ORIGIN),
+                queued(1, "log#task-1"),
+                new IdAliased("log#task-1", LlamaCppNames.prompt(42, 55.23), LlamaCppNames.ORIGIN),
+                new IdAliased("log#task-1", one, LlamaCppNames.ORIGIN),
+                // Two tasks, of which one was not asked for through the gateway.
+                received("gateway", "which"),
+                new IdAliased("which", twice, LlamaCppNames.ORIGIN),
+                queued(2, "log#task-2"),
+                new IdAliased("log#task-2", twice, LlamaCppNames.ORIGIN),
+                queued(3, "log#task-3"),
+                new IdAliased("log#task-3", twice, LlamaCppNames.ORIGIN),
+                // Two requests, of which the log has lost one's task.
+                received("gateway", "left"),
+                new IdAliased("left", asked, LlamaCppNames.ORIGIN),
+                received("gateway", "right"),
+                new IdAliased("right", asked, LlamaCppNames.ORIGIN),
+                queued(4, "log#task-4"),
+                new IdAliased("log#task-4", asked, LlamaCppNames.ORIGIN));
+        assertThat(requests(replayed(gateway)))
+                .extracting(RequestAnalysis::requestId)
+                .containsExactlyInAnyOrder(
+                        "single", "which", "log#task-2", "log#task-3", "left", "right", "log#task-4");
+    }
+
+    private static RequestQueued queued(int handle, String task) {
+        return new RequestQueued("engine-1", 0, handle, task, null, 10L, null, null);
     }
 
     @Test

@@ -191,6 +191,8 @@ class ArchiveMetricsTest {
                 }
             }
         }
+        // Those of gateways are looked for in what `tokenstair collect` serves: CollectMainTest.
+        used.removeIf(name -> name.startsWith("tokenstair_gateway_"));
         assertThat(used).hasSizeGreaterThan(10);
         assertThat(exported).containsAll(used);
     }

@@ -108,6 +108,17 @@ class LlamaCppCollectorTest {
             Heard.awaitText(collector::status, "log lines 20,");
             write(log, lines.subList(20, lines.size()));
             Heard.awaitText(collector::status, "log lines " + lines.size() + ",");
+            // What the answers' last chunks say of the same work: ExchangeRecordTest.
+            assertThat(heard.all(IdAliased.class))
+                    .filteredOn(aliased -> aliased.alias().startsWith("llamacpp:work:"))
+                    .extracting(aliased -> aliased.requestId().replaceFirst(".*#", "") + " " + aliased.alias())
+                    .contains(
+                            "task-1 llamacpp:work:119:111.23:4:10.51",
+                            "task-8 llamacpp:work:120:294.89:64:680.39",
+                            "task-10 llamacpp:work:29:96.12:48:476.76",
+                            "task-11 llamacpp:work:150:244.61:180:1207.15",
+                            "task-12 llamacpp:work:42:55.23:40:539.35",
+                            "task-18 llamacpp:work:59:67.20:30:300.79");
             // Another server with the same file name, the old one moved away.
             Files.move(log, folder.resolve("llama.log.1"), StandardCopyOption.ATOMIC_MOVE);
             write(log, lines);

@@ -173,6 +173,7 @@ public final class LlamaCppLog {
                     sample(taskNumber, "llamacpp:request_prompt_computed_tokens", tokens, nanos);
                     if (task != null) {
                         task.promptTokens = tokens;
+                        task.promptMillis = millis;
                         task.aliases.add(LlamaCppNames.prompt(tokens, millis));
                     }
                 }
@@ -180,6 +181,9 @@ public final class LlamaCppLog {
                     sample(taskNumber, "llamacpp:request_predicted_seconds", millis / 1e3, nanos);
                     if (task != null) {
                         task.outputTokens = tokens;
+                        if (task.promptTokens != null) {
+                            task.aliases.add(LlamaCppNames.work(task.promptTokens, task.promptMillis, tokens, millis));
+                        }
                     }
                 }
                 default -> {
@@ -329,6 +333,7 @@ public final class LlamaCppLog {
         private final long launchedNanos;
         private final List<String> aliases = new ArrayList<>();
         private @Nullable Long promptTokens;
+        private double promptMillis;
         private @Nullable Long outputTokens;
         private boolean failed;
 
