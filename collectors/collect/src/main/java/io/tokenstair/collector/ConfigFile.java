@@ -136,7 +136,7 @@ final class ConfigFile {
         if (page != null && metricsListen != null) {
             String problem = Plan.metricsListenProblem(metricsListen);
             if (problem != null) {
-                throw error(page, Plan.METRICS_LISTEN + ": " + problem + ": " + metricsListen);
+                mistake(page, Plan.METRICS_LISTEN + ": " + problem + ": " + metricsListen);
             }
         }
         Node list = top.get(COLLECTORS);
