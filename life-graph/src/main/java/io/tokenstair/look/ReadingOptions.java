@@ -68,14 +68,18 @@ public final class ReadingOptions implements CommandFailures.Debugging {
 
     /** Refuses a request that the archive does not know, naming those that look like it. */
     public static void demandKnown(ResultArchive archive, @Nullable String request) {
-        if (request == null || archive.knowsRequest(request)) {
-            return;
+        if (request != null && !archive.knowsRequest(request)) {
+            throw unknown(archive, request);
         }
+    }
+
+    /** What is said of a request that is in no table. */
+    public static UnusableInputException unknown(ResultArchive archive, String request) {
         List<String> similar = archive.similarRequests(request);
         String hint = similar.isEmpty()
                 ? "List them with: tokenstair explain --archive DIR"
                 : "Close to it: " + String.join(", ", similar);
-        throw new UnusableInputException(Terminal.safe("Cannot find request " + request + " in archive "
+        return new UnusableInputException(Terminal.safe("Cannot find request " + request + " in archive "
                 + archive.directory() + ", neither as an id nor as an alias. " + hint));
     }
 }

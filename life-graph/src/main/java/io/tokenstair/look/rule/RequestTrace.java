@@ -1,9 +1,8 @@
 package io.tokenstair.look.rule;
 
 import io.tokenstair.archive.result.RequestAnalysis;
+import io.tokenstair.look.ReadingOptions;
 import io.tokenstair.look.archive.RuleQueries;
-import io.tokenstair.look.archive.UnusableInputException;
-import io.tokenstair.look.text.Terminal;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.RuleKey;
@@ -74,12 +73,7 @@ record RequestTrace(String requestId, int lifetime, BoundRule rule, String key, 
             }
         }
         if (lifetimes.isEmpty()) {
-            List<String> similar = queries.archive().similarRequests(asked);
-            throw new UnusableInputException(Terminal.safe("Cannot find request " + asked + " in archive "
-                    + queries.archive().directory() + ", neither as an id nor as an alias. "
-                    + (similar.isEmpty()
-                            ? "List them with: tokenstair explain --archive DIR"
-                            : "Close to it: " + String.join(", ", similar))));
+            throw ReadingOptions.unknown(queries.archive(), asked);
         }
         List<RequestTrace> traces = new ArrayList<>();
         lifetimes.forEach((lifetime, own) -> {
