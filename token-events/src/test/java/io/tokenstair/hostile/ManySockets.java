@@ -30,12 +30,16 @@ public final class ManySockets implements AutoCloseable {
         return many;
     }
 
-    /** Sends the same on every connection that is still open. */
+    /**
+     * Sends the same on every connection that is still open, and takes what has come on each just before: bytes sent to a side that has
+     * closed take from this one what it has not read.
+     */
     public void send(byte[] bytes) {
         for (SocketChannel channel : List.copyOf(open)) {
             try {
-                ByteBuffer rest = ByteBuffer.wrap(bytes);
-                channel.write(rest);
+                if (isOpen(channel)) {
+                    channel.write(ByteBuffer.wrap(bytes));
+                }
             } catch (IOException broken) {
                 drop(channel);
             }
@@ -44,23 +48,28 @@ public final class ManySockets implements AutoCloseable {
 
     /** Reads what has come, and finds out which connections were closed at the other side. */
     public void look() {
-        ByteBuffer some = ByteBuffer.allocate(4_096);
         for (SocketChannel channel : List.copyOf(open)) {
             try {
-                int read = channel.read(some.clear());
-                while (read > 0) {
-                    if (answered.length() < 1 << 20) {
-                        answered.append(new String(some.array(), 0, read, StandardCharsets.ISO_8859_1));
-                    }
-                    read = channel.read(some.clear());
-                }
-                if (read < 0) {
-                    drop(channel);
-                }
+                isOpen(channel);
             } catch (IOException broken) {
                 drop(channel);
             }
         }
+    }
+
+    private boolean isOpen(SocketChannel channel) throws IOException {
+        ByteBuffer some = ByteBuffer.allocate(4_096);
+        int read = channel.read(some);
+        while (read > 0) {
+            if (answered.length() < 1 << 20) {
+                answered.append(new String(some.array(), 0, read, StandardCharsets.ISO_8859_1));
+            }
+            read = channel.read(some.clear());
+        }
+        if (read < 0) {
+            drop(channel);
+        }
+        return read == 0;
     }
 
     /** Sends bytes up to so many times, a moment apart, until so many connections were closed at the other side. */
