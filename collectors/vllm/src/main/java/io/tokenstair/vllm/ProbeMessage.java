@@ -299,7 +299,7 @@ record ProbeMessage(ProbeEnvelope envelope, List<ProbeRecord> records) {
         boolean carried = false;
         if (saysCarried) {
             if (type(in) != ValueType.BOOLEAN) {
-                throw new ForeignFormatException("whether evicted blocks are told of later is no truth value");
+                throw new ForeignFormatException("whether evicted blocks are told of later is neither true nor false");
             }
             carried = in.unpackBoolean();
         }
