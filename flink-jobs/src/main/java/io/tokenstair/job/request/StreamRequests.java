@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.state.BroadcastState;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.runtime.state.VoidNamespace;
@@ -83,6 +84,13 @@ public final class StreamRequests
         watermark = Long.MIN_VALUE;
         ways = getOperatorStateBackend().getBroadcastState(ClockBroadcast.WAYS);
         restore();
+        tell(getMetricGroup());
+    }
+
+    /** Shows how many requests the subtask remembers: they are what its state grows with. */
+    void tell(MetricGroup metrics) {
+        Map<String, RequestPlace> remembered = places;
+        metrics.gauge("requestsRemembered", remembered::size);
     }
 
     private void restore() throws Exception {

@@ -21,12 +21,15 @@ import java.util.Random;
 import java.util.function.Consumer;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.testutils.MetricListener;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.streaming.api.operators.co.CoBroadcastWithKeyedOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.KeyedBroadcastOperatorTestHarness;
 import org.apache.flink.util.OutputTag;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -225,6 +228,25 @@ class AnalyseRequestsHarnessTest {
             harness.watermark(closed + RequestLife.MEMORY_MILLIS + AnalyseRequests.HOLD_MILLIS + 1_000);
             assertThat(way.entries(harness)).isZero();
             assertThat(way.timers(harness)).isZero();
+        }
+    }
+
+    @Test
+    void howManyRequestsAreRememberedIsAMetric() throws Exception {
+        MetricListener listener = new MetricListener();
+        try (var harness = harness(Way.STREAM, null)) {
+            StreamRequests stream = (StreamRequests) harness.getOperator();
+            stream.tell(listener.getMetricGroup());
+            Gauge<Integer> remembered = listener.<Integer>getGauge("requestsRemembered").orElseThrow();
+            assertThat(remembered.getValue()).isZero();
+            for (String id : List.of("x", "y", "x")) {
+                for (RequestInput input : new RequestScript(id).sent(MILLIS).inputs()) {
+                    harness.processElement(new StreamRecord<>(input, input.coarseEpochMillis));
+                }
+            }
+            assertThat(remembered.getValue()).isEqualTo(2);
+            harness.watermark(Long.MAX_VALUE);
+            assertThat(remembered.getValue()).isZero();
         }
     }
 
