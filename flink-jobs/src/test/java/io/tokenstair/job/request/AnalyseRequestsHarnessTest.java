@@ -237,7 +237,8 @@ class AnalyseRequestsHarnessTest {
         try (var harness = harness(Way.STREAM, null)) {
             StreamRequests stream = (StreamRequests) harness.getOperator();
             stream.tell(listener.getMetricGroup());
-            Gauge<Integer> remembered = listener.<Integer>getGauge("requestsRemembered").orElseThrow();
+            Gauge<Integer> remembered =
+                    listener.<Integer>getGauge("requestsRemembered").orElseThrow();
             assertThat(remembered.getValue()).isZero();
             for (String id : List.of("x", "y", "x")) {
                 for (RequestInput input : new RequestScript(id).sent(MILLIS).inputs()) {
