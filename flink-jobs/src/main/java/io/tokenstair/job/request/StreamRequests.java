@@ -89,8 +89,7 @@ public final class StreamRequests
 
     /** Shows how many requests the subtask remembers: they are what its state grows with. */
     void tell(MetricGroup metrics) {
-        Map<String, RequestPlace> remembered = places;
-        metrics.gauge("requestsRemembered", remembered::size);
+        metrics.gauge("requestsRemembered", this::requests);
     }
 
     private void restore() throws Exception {

@@ -66,9 +66,7 @@ public final class JsonObjects implements Closeable {
     /** Looks at the start without taking it. */
     private boolean overSeveralLines() throws IOException, RejectedRecordException {
         fill();
-        if (filled >= 3 && buffer[0] == (byte) 0xef && buffer[1] == (byte) 0xbb && buffer[2] == (byte) 0xbf) {
-            position = 3;
-        }
+        position = UnzippedFile.markLength(buffer, filled);
         int at = position;
         while (at < filled && buffer[at] <= ' ' && buffer[at] >= 0) {
             at++;

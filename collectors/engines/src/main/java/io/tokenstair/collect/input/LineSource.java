@@ -75,10 +75,9 @@ public final class LineSource implements Closeable {
 
     /** The mark with which some programs begin a file of UTF-8 is no text of its first line. */
     private void skipMark() {
-        if (lineLength >= 3 && line[0] == (byte) 0xef && line[1] == (byte) 0xbb && line[2] == (byte) 0xbf) {
-            lineLength -= 3;
-            System.arraycopy(line, 3, line, 0, lineLength);
-        }
+        int mark = UnzippedFile.markLength(line, lineLength);
+        lineLength -= mark;
+        System.arraycopy(line, mark, line, 0, lineLength);
     }
 
     private boolean readLine() throws IOException {

@@ -28,6 +28,11 @@ public final class UnzippedFile extends InputStream {
         this.defect = defect;
     }
 
+    /** Bytes of the mark with which some programs begin a file of UTF-8, at the start of these; 0 where there is none. */
+    static int markLength(byte[] start, int length) {
+        return length >= 3 && start[0] == (byte) 0xef && start[1] == (byte) 0xbb && start[2] == (byte) 0xbf ? 3 : 0;
+    }
+
     /**
      * Opens a file that is gzipped when its name ends with {@code .gz}.
      *
