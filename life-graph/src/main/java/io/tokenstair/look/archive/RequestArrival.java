@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param traceId W3C trace id, 32 hex digits; absent when no trace context was sent
  * @param parentSpanId W3C id of the parent span, 16 hex digits; absent when no parent is known
  * @param model served model name; absent when the origin does not say
+ * @param route path it was sent to; absent when the origin does not say
  * @param coarseEpochMillis event time, in ms since 1970; absent when undated
  */
 public record RequestArrival(
@@ -17,4 +18,5 @@ public record RequestArrival(
         @Field(3) @Nullable String traceId,
         @Field(4) @Nullable String parentSpanId,
         @Field(5) @Nullable String model,
+        @Field(6) @Nullable String route,
         @Field(1006) @Nullable Long coarseEpochMillis) {}

@@ -233,10 +233,12 @@ final class SequenceSpans {
     private Span root(long start, long end) {
         String model = context.model();
         SpanAttributes attributes = new SpanAttributes()
-                .text("gen_ai.operation.name", "text_completion")
+                .text("gen_ai.operation.name", context.operation())
                 .text("gen_ai.request.id", request.requestId())
                 .text("gen_ai.request.model", model)
-                .texts("gen_ai.response.finish_reasons", List.of(request.endReason()))
+                .texts(
+                        "gen_ai.response.finish_reasons",
+                        request.endReason().equals("unknown") ? List.of() : List.of(request.endReason()))
                 .whole("gen_ai.usage.input_tokens", request.promptTokens())
                 .whole("gen_ai.usage.cache_read.input_tokens", request.cachedTokens())
                 .whole("gen_ai.usage.output_tokens", request.tokenCount())
@@ -256,7 +258,7 @@ final class SequenceSpans {
         Span.Builder root = Span.newBuilder()
                 .setTraceId(context.traceId())
                 .setSpanId(rootId)
-                .setName("text_completion" + (model == null ? "" : " " + model))
+                .setName(context.operation() + (model == null ? "" : " " + model))
                 .setKind(Span.SpanKind.SPAN_KIND_INTERNAL)
                 .setStartTimeUnixNano(start)
                 .setEndTimeUnixNano(end)

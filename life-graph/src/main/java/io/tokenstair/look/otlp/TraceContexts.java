@@ -23,6 +23,7 @@ final class TraceContexts {
                 .filter(name -> name != null)
                 .findFirst()
                 .orElse(null);
+        String operation = received.stream().anyMatch(row -> isChat(row.route())) ? "chat" : "text_completion";
         // Each use of an id has its own record per observer.
         List<RequestArrival> traced = received.stream()
                 .filter(row -> SpanIds.givenTrace(row.traceId()) != null)
@@ -31,16 +32,22 @@ final class TraceContexts {
             RequestArrival row = nearest(traced, request);
             ByteString trace = SpanIds.givenTrace(row.traceId());
             if (trace != null) {
-                return new TraceContext(trace, SpanIds.givenSpan(row.parentSpanId()), true, model);
+                return new TraceContext(trace, SpanIds.givenSpan(row.parentSpanId()), true, model, operation);
             }
         }
         SpanRecorded span = engineSpan(request);
         ByteString trace = span == null ? null : SpanIds.givenTrace(span.traceId());
         if (span != null && trace != null) {
-            return new TraceContext(trace, SpanIds.givenSpan(span.parentSpanId()), true, model);
+            return new TraceContext(trace, SpanIds.givenSpan(span.parentSpanId()), true, model, operation);
         }
         return new TraceContext(
-                SpanIds.trace(request.requestId(), String.valueOf(request.lifetime())), null, false, model);
+                SpanIds.trace(request.requestId(), String.valueOf(request.lifetime())), null, false, model, operation);
+    }
+
+    /** Whether a route takes messages: those of OpenAI's chat and responses and of Anthropic's messages. */
+    private static boolean isChat(@Nullable String route) {
+        return route != null
+                && (route.contains("/chat/") || route.contains("/responses") || route.contains("/messages"));
     }
 
     private static RequestArrival nearest(List<RequestArrival> arrivals, RequestAnalysis request) {

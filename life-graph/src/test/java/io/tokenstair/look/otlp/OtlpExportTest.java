@@ -74,8 +74,9 @@ class OtlpExportTest {
                                 TRACE,
                                 PARENT,
                                 "m-7b",
+                                "/v1/chat/completions",
                                 SampleArchive.START_EPOCH_NANOS / 1_000_000L),
-                        new RequestArrival("chat-1", "x".repeat(32), "0".repeat(16), null, null)));
+                        new RequestArrival("chat-1", "x".repeat(32), "0".repeat(16), null, null, null)));
     }
 
     private CommandRun run(String... more) {
@@ -165,7 +166,9 @@ class OtlpExportTest {
         Span root = spans.get(0);
         assertThat(hex(root.getTraceId())).isEqualTo(TRACE);
         assertThat(hex(root.getParentSpanId())).isEqualTo(PARENT);
-        assertThat(root.getName()).isEqualTo("text_completion m-7b");
+        assertThat(root.getName()).isEqualTo("chat m-7b");
+        assertThat(value(root.getAttributesList(), "gen_ai.operation.name"))
+                .isEqualTo(AnyValue.newBuilder().setStringValue("chat").build());
         assertThat(value(root.getAttributesList(), "gen_ai.request.id"))
                 .isEqualTo(AnyValue.newBuilder()
                         .setStringValue(SampleArchive.PREEMPTED)
@@ -173,6 +176,11 @@ class OtlpExportTest {
         assertThat(whole(root.getAttributesList(), "gen_ai.usage.output_tokens"))
                 .isPositive();
         assertThat(spans).extracting(Span::getName).contains("tokenstair.prefill", "tokenstair.decode");
+        // What nobody said is not written as a reason.
+        for (Span span : exported()) {
+            assertThat(String.valueOf(value(span.getAttributesList(), "gen_ai.response.finish_reasons")))
+                    .doesNotContain("unknown");
+        }
         // A trace id that is none is not taken over.
         assertThat(hex(exported("--request", "chat-1").get(0).getTraceId())).doesNotContain("x");
     }

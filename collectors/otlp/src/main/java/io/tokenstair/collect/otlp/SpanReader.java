@@ -253,6 +253,25 @@ public final class SpanReader {
         return text != null && text.matches("\\d{1,9}") ? Long.valueOf(text) : null;
     }
 
+    /**
+     * Prompt tokens found in the cache. They are part of the prompt's; a span that says more of them than of the prompt counts the prompt
+     * without them, or is wrong: both are then unknown.
+     */
+    static @Nullable Long cachedTokens(SpanRecorded span) {
+        return contradicts(span) ? null : count(span, GenAiNames.CACHED_TOKENS);
+    }
+
+    /** Tokens of the prompt, those found in the cache among them; null where the span does not say, or contradicts itself. */
+    static @Nullable Long promptTokens(SpanRecorded span) {
+        return contradicts(span) ? null : count(span, GenAiNames.PROMPT_TOKENS);
+    }
+
+    private static boolean contradicts(SpanRecorded span) {
+        Long prompt = count(span, GenAiNames.PROMPT_TOKENS);
+        Long cached = count(span, GenAiNames.CACHED_TOKENS);
+        return prompt != null && cached != null && cached > prompt;
+    }
+
     /** A duration in seconds under one of these names as ns; null when there is none, or it is none. At most a year. */
     static @Nullable Long nanos(SpanRecorded span, List<String> names) {
         Double seconds = seconds(span, names);

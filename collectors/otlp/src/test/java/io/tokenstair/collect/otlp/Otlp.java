@@ -1,6 +1,8 @@
 package io.tokenstair.collect.otlp;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Descriptors;
+import com.google.protobuf.Message;
 import io.opentelemetry.proto.collector.logs.v1.ExportLogsServiceRequest;
 import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
@@ -27,6 +29,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Requests in tests, made by hand or recorded of a real engine. */
@@ -134,8 +137,41 @@ public final class Otlp {
                 .build();
     }
 
+    /** A request as the JSON of OTLP: bytes in hex, 64-bit numbers in quotes, enums as numbers. */
+    public static String json(Message message) {
+        StringBuilder json = new StringBuilder("{");
+        message.getAllFields().forEach((field, value) -> {
+            json.append(json.length() == 1 ? "" : ",")
+                    .append(quoted(field.getJsonName()))
+                    .append(':');
+            if (value instanceof List<?> values) {
+                json.append(values.stream().map(Otlp::jsonValue).collect(Collectors.joining(",", "[", "]")));
+            } else {
+                json.append(jsonValue(value));
+            }
+        });
+        return json.append('}').toString();
+    }
+
+    private static String jsonValue(Object value) {
+        if (value instanceof Message message) {
+            return json(message);
+        }
+        if (value instanceof Descriptors.EnumValueDescriptor name) {
+            return String.valueOf(name.getNumber());
+        }
+        if (value instanceof ByteString bytes) {
+            return quoted(HexFormat.of().formatHex(bytes.toByteArray()));
+        }
+        return value instanceof Long || value instanceof String ? quoted(value.toString()) : value.toString();
+    }
+
+    private static String quoted(String text) {
+        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + '"';
+    }
+
     /** What a request becomes. */
-    public static OtlpBatch decoded(OtlpDecoder decoder, com.google.protobuf.Message message) {
+    public static OtlpBatch decoded(OtlpDecoder decoder, Message message) {
         OtlpSignal signal = message instanceof ExportTraceServiceRequest
                 ? OtlpSignal.TRACES
                 : message instanceof ExportMetricsServiceRequest ? OtlpSignal.METRICS : OtlpSignal.LOGS;
