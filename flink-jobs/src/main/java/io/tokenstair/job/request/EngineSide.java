@@ -5,8 +5,10 @@ import io.tokenstair.cause.Part;
 import io.tokenstair.job.staircase.Rise;
 import io.tokenstair.job.staircase.StaircaseDetector;
 import io.tokenstair.job.staircase.StaircaseShape;
+import io.tokenstair.job.step.RowReader;
 import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.SequenceName;
+import io.tokenstair.job.step.SharedColumns;
 import io.tokenstair.job.step.SlowToken;
 import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.job.step.TokenRow;
@@ -21,13 +23,13 @@ final class EngineSide {
     private static final int MAX_ALIASES = 64;
 
     /** A longer gap would not fit the sums of growth, and is none of it. */
-    private static final long LONGEST_GROWTH_NANOS = 100_000_000_000L;
+    private static final long LONGEST_GROWTH_NANOS = SharedColumns.LONGEST_SUMMED_NANOS;
 
     private final RequestMilestones milestones;
     private final Delivery delivery;
     private final TokenRows rows;
     private final Plain plain = new Plain();
-    private final TokenRow reading = new TokenRow();
+    private final RowReader reader = new RowReader();
     private @Nullable TokenBatch current;
 
     EngineSide(RequestMilestones milestones, Delivery delivery, TokenRows rows) {
@@ -179,11 +181,17 @@ final class EngineSide {
         sequence.residentNanosPerToken = batch.residentNanosPerToken;
         current = batch;
         boolean unseen = !lifetime.warmup && !Delivery.pairs(lifetime);
-        TokenRow row = reading;
-        int at = batch.rowsFrom;
+        reader.begin(batch);
+        TokenRow row = reader.row();
         int runFrom = -1;
         for (int i = 0; i < batch.count; i++) {
-            at = row.read(batch.rows, at);
+            SharedColumns columns = unseen && runFrom >= 0 ? reader.run() : null;
+            if (columns != null && isPlain(sequence, columns)) {
+                i += reader.runLeft() - 1;
+                plain(lifetime, sequence, batch, columns);
+                continue;
+            }
+            reader.read();
             if (unseen && isPlain(sequence, row)) {
                 if (runFrom < 0) {
                     runFrom = i;
@@ -267,6 +275,23 @@ final class EngineSide {
             count++;
         }
 
+        /** Adds a run of tokens. */
+        void add(SharedColumns columns, int place, int steps) {
+            int last = place + steps - 1;
+            lastEndNanos = columns.endNanos(last);
+            long epochNanos = columns.epochNanos(last);
+            if (epochNanos != TokenBatch.ABSENT) {
+                offsetNanos = epochNanos - lastEndNanos;
+                lastBoundNanos = columns.boundNanos(last);
+                lastSigmaNanos = columns.sigmaNanos(last);
+                lastEpochNanos = epochNanos;
+                firstEpochNanos = firstEpochNanos == TokenBatch.ABSENT ? columns.epochNanos(place) : firstEpochNanos;
+            }
+            flags |= columns.flags(place, steps);
+            gapSumNanos += columns.gapNanos(place, steps);
+            count += steps;
+        }
+
         void end(SequenceLife sequence) {
             sequence.tokenCount += count;
             sequence.lastEndNanos = lastEndNanos;
@@ -297,8 +322,7 @@ final class EngineSide {
     /** The same as {@link #produced} and {@link #watch}, for a token that is plain. */
     private void plain(LifetimeState lifetime, SequenceLife sequence, TokenBatch batch, TokenRow row) {
         plain.add(row);
-        sequence.nextTokenIndex = row.tokenIndex + 1;
-        sequence.nextSentIndex = Math.max(sequence.nextSentIndex, row.tokenIndex + 1);
+        made(sequence, row.tokenIndex);
         if (row.contextTokens >= 2 * sequence.contextMark) {
             while (row.contextTokens >= 2 * sequence.contextMark) {
                 sequence.contextMark *= 2;
@@ -325,6 +349,71 @@ final class EngineSide {
         if (row.gapNanos < LONGEST_GROWTH_NANOS) {
             grow(sequence, row.contextTokens, row.gapNanos, row.batchSequences);
         }
+    }
+
+    /** Whether {@link #isPlain} holds for all rows of the run at hand, and no context doubles in it. */
+    private boolean isPlain(SequenceLife sequence, SharedColumns columns) {
+        TokenRow before = reader.row();
+        return before.tokenIndex + 1 == sequence.nextTokenIndex
+                && sequence.first == null
+                && before.contextTokens + reader.runLeft() < 2 * sequence.contextMark
+                && columns.arePlain(reader.runPlace(), reader.runLeft());
+    }
+
+    /** The same as {@link #plain} of one row after the other, for a run of them. */
+    private void plain(LifetimeState lifetime, SequenceLife sequence, TokenBatch batch, SharedColumns columns) {
+        TokenRow row = reader.row();
+        while (reader.runLeft() > 0) {
+            int place = reader.runPlace();
+            int left = reader.runLeft();
+            int tokenIndex = row.tokenIndex + 1;
+            int seen = 0;
+            Rise rise = null;
+            while (seen < left && rise == null) {
+                rise = StaircaseDetector.COMPACT.acceptLevels(
+                        sequence.staircase,
+                        tokenIndex + seen,
+                        columns.levels(place + seen),
+                        (columns.flags(place + seen) & TokenBatch.KV_EVENT) != 0 ? 1 : 0);
+                seen++;
+            }
+            // The token of a rise is taken by itself: what is said of it names its row.
+            int before = rise == null ? seen : seen - 1;
+            if (before > 0) {
+                plain.add(columns, place, before);
+                made(sequence, row.tokenIndex + before);
+                grow(sequence, row.contextTokens + 1, columns, place, before);
+                reader.skip(columns, before);
+            }
+            if (rise != null) {
+                reader.read();
+                plain.add(row);
+                made(sequence, row.tokenIndex);
+                rose(lifetime, sequence, pending(batch, row, null), row.coarseEpochMillis);
+                grow(sequence, row.contextTokens, row.gapNanos, row.batchSequences);
+            }
+        }
+    }
+
+    private static void made(SequenceLife sequence, int tokenIndex) {
+        sequence.nextTokenIndex = tokenIndex + 1;
+        sequence.nextSentIndex = Math.max(sequence.nextSentIndex, tokenIndex + 1);
+    }
+
+    /** The same as {@link #grow} of one token after the other, the context of the first one given. */
+    private static void grow(SequenceLife sequence, int contextTokens, SharedColumns columns, int place, int count) {
+        long x = contextTokens;
+        long n = count;
+        long y = columns.gapMicros(place, count);
+        sequence.growthCount += n;
+        sequence.growthBatch += columns.batchSequences(place, count);
+        sequence.growthX += n * x + n * (n - 1) / 2;
+        sequence.growthY += y;
+        sequence.growthXx += n * x * x + n * (n - 1) * x + (n - 1) * n * (2 * n - 1) / 6;
+        sequence.growthXy += x * y + columns.gapMicrosByToken(place, count);
+        sequence.growthYy += columns.gapMicrosSquared(place, count);
+        sequence.growthLeastContext = Math.min(sequence.growthLeastContext, contextTokens);
+        sequence.growthMostContext = Math.max(sequence.growthMostContext, contextTokens + count - 1);
     }
 
     private static void grow(SequenceLife sequence, int contextTokens, long gapNanos, int batchSequences) {

@@ -150,6 +150,9 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
     private RequestInput unpack(byte[] packed, int start, int end, @Nullable SentShare sent) throws IOException {
         PackedBytes in = new PackedBytes(packed, start, end);
         int content = in.takeInt();
+        if (content == SHARING && sent != null) {
+            sent.sharedByOneMore();
+        }
         PackedPart part = new PackedPart(packed, start, in.position(), end, content == SHARING ? sent : null);
         return switch (content) {
             case TOKENS, SHARING -> packed(part, in);

@@ -1,8 +1,8 @@
 package io.tokenstair.job.request;
 
 import io.tokenstair.archive.result.TokenAnalysis;
+import io.tokenstair.job.step.RowReader;
 import io.tokenstair.job.step.TokenBatch;
-import io.tokenstair.job.step.TokenRow;
 import java.util.function.Consumer;
 import org.apache.flink.api.common.typeinfo.TypeInfo;
 
@@ -35,13 +35,18 @@ public final class TokenRun {
 
     /** Says each token. */
     public void forEach(Consumer<TokenAnalysis> rows) {
-        TokenRow row = new TokenRow();
-        int at = batch.rowsFrom;
+        RowReader reader = new RowReader();
+        reader.begin(batch);
         for (int i = 0; i < toRow; i++) {
-            at = row.read(batch.rows, at);
+            reader.read();
             if (i >= fromRow) {
                 rows.accept(TokenRows.row(
-                        requestId, lifetime, sequenceIndex, false, false, EngineSide.pending(batch, row, null)));
+                        requestId,
+                        lifetime,
+                        sequenceIndex,
+                        false,
+                        false,
+                        EngineSide.pending(batch, reader.row(), null)));
             }
         }
     }

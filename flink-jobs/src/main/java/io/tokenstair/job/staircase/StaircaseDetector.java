@@ -49,6 +49,9 @@ public final class StaircaseDetector {
     /** Expected times are kept relative to 10 ms, so that they fit. */
     private static final int LOAD_ORIGIN = FixedLog.of(10_000_000);
 
+    /** Levels of a value that is left out: below all others. */
+    public static final int NO_LEVELS = Integer.MIN_VALUE;
+
     private static final int MAX_ADVANCE = 0xFFFF;
 
     /** Ticks after which nothing more is taken in: sums of squares of tick numbers stay far inside 64 bits. */
@@ -199,16 +202,36 @@ public final class StaircaseDetector {
      *     {@link #verdict} has the rises that lasted
      */
     public @Nullable Rise accept(StaircaseState state, int index, long nanos, long expectedNanos, int kvEvents) {
+        return acceptLevels(state, index, levels(nanos, expectedNanos), kvEvents);
+    }
+
+    /** The same, of a value whose {@link #levels} are known. */
+    public @Nullable Rise acceptLevels(StaircaseState state, int index, int levels, int kvEvents) {
         if (kvEvents > 0 && state.openKvCount < size.valuesPerTick) {
             state.openKvCount++;
         }
-        if (nanos <= 0 || expectedNanos <= 0 || state.tickCount >= MAX_TICKS) {
+        if (levels == NO_LEVELS || state.tickCount >= MAX_TICKS) {
             return null;
         }
-        int expected = FixedLog.of(expectedNanos);
-        short level = level(FixedLog.of(nanos) - expected, MAX_LEVEL);
-        short load = level(expected - LOAD_ORIGIN, MAX_LOAD);
+        short level = (short) (levels >> Short.SIZE);
+        short load = (short) levels;
         return size.valuesPerTick == 1 ? acceptStep(state, index, level, load) : acceptToken(state, index, level, load);
+    }
+
+    /**
+     * What is judged of a value: its level above its load, 16 bits each. It is the same for all series that share the value.
+     *
+     * @param nanos its time, in ns; 0 or less when not known
+     * @param expectedNanos what the model expects for it, in ns; 0 or less when not known
+     * @return the two, or {@link #NO_LEVELS} where one of the times is not known
+     */
+    public static int levels(long nanos, long expectedNanos) {
+        if (nanos <= 0 || expectedNanos <= 0) {
+            return NO_LEVELS;
+        }
+        int expected = FixedLog.of(expectedNanos);
+        int level = level(FixedLog.of(nanos) - expected, MAX_LEVEL);
+        return level << Short.SIZE | level(expected - LOAD_ORIGIN, MAX_LOAD) & 0xFFFF;
     }
 
     private static short level(int log, int most) {

@@ -14,6 +14,11 @@ public final class SentShare {
     private final @Nullable String[] texts;
     private final int[] textFrom;
 
+    /** Batches that have shared rows. */
+    private int batches;
+
+    private @Nullable SharedColumns columns;
+
     private SentShare(byte[] bytes, long firstStep, int[] from, int[] textFrom) {
         this.textFrom = textFrom;
         this.texts = new @Nullable String[textFrom.length];
@@ -93,15 +98,46 @@ public final class SentShare {
         return several;
     }
 
-    /** Copies the rows of some steps; where the copy ends. */
-    int copy(long step, int count, byte[] to, int at) throws IOException {
-        int begin = from[place(step)];
-        int length = from[place(step + count)] - begin;
-        System.arraycopy(bytes, begin, to, at, length);
-        return at + length;
+    /** Says that another batch has some of its rows. */
+    public void sharedByOneMore() {
+        batches++;
     }
 
-    private int place(long step) throws IOException {
+    /** Its rows in columns; null where so few batches have them that these are not worth it. */
+    @Nullable
+    SharedColumns columns() {
+        int steps = from.length - 1;
+        if (columns == null && SharedColumns.areWorthIt(batches, steps)) {
+            columns = new SharedColumns(this, steps);
+        }
+        return columns;
+    }
+
+    /** Where the rows lie. */
+    byte[] bytes() {
+        return bytes;
+    }
+
+    /** Where the row at a place begins, or the one before it ends. */
+    int from(int place) {
+        return from[place];
+    }
+
+    /** Whether a step has a row. */
+    boolean hasRow(int place) {
+        return from[place] < from[place + 1];
+    }
+
+    /** Bytes of so many rows. */
+    int length(int place, int count) throws IOException {
+        if (count < 0 || count > from.length - 1 - place) {
+            throw new IOException("Cannot read " + count + " shared rows");
+        }
+        return from[place + count] - from[place];
+    }
+
+    /** The place of a step. */
+    int place(long step) throws IOException {
         long place = step - firstStep;
         if (place < 0 || place >= from.length) {
             throw new IOException("Cannot read the shared row of step " + step);

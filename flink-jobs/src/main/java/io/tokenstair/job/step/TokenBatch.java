@@ -40,6 +40,7 @@ public class TokenBatch {
     public static final int ANOMALY = 128;
 
     private static final int[] NO_RUNS = {};
+    private static final byte[] NO_ROWS = {};
 
     /** Room for a full batch of ordinary tokens. */
     private static final int USUAL_BYTES = 1_800;
@@ -50,8 +51,8 @@ public class TokenBatch {
     public long firstEndNanos;
     public long firstCoarseEpochMillis;
     public long lastCoarseEpochMillis;
-    /** The rows, between two positions. */
-    public byte[] rows;
+    /** The rows, between two positions; empty while they lie in a block. */
+    private byte[] rows;
 
     public int rowsFrom;
     public int rowsTo;
@@ -81,6 +82,9 @@ public class TokenBatch {
     /** Where its shared rows are, once it is sent; null where it has none. */
     @Nullable
     SharedRows shared;
+
+    /** Where its rows lie, one that came in a block; null where they are its own. */
+    private @Nullable BlockRows blockRows;
 
     /** Says that the rows behind a position are those that sequences share in so many steps. */
     void sharing(int from, long step, int steps) {
@@ -141,9 +145,30 @@ public class TokenBatch {
         this.rowsTo = rowsTo;
     }
 
+    /** A batch over rows of a block, of so many bytes. */
+    TokenBatch(BlockRows blockRows, int length) {
+        this(NO_ROWS, 0, length);
+        this.blockRows = blockRows;
+    }
+
+    /** Its rows where they lie in a block; null where {@link #rows} has them. */
+    @Nullable
+    BlockRows blockRows() {
+        return blockRows;
+    }
+
+    /** What has its rows between {@link #rowsFrom} and {@link #rowsTo}. */
+    public byte[] rows() {
+        if (blockRows != null) {
+            rows = blockRows.together(rowsTo);
+            blockRows = null;
+        }
+        return rows;
+    }
+
     /** A batch of its own that holds the same; names and slow tokens, which nobody changes, are shared. */
     TokenBatch copy() {
-        TokenBatch copy = new TokenBatch(Arrays.copyOfRange(rows, rowsFrom, rowsTo), 0, rowsTo - rowsFrom);
+        TokenBatch copy = new TokenBatch(Arrays.copyOfRange(rows(), rowsFrom, rowsTo), 0, rowsTo - rowsFrom);
         copy.name = name;
         copy.clockId = clockId;
         copy.count = count;
@@ -191,14 +216,17 @@ public class TokenBatch {
     }
 
     private void room(int more) {
-        if (rowsTo + more > rows.length) {
+        if (rowsTo + more > rows().length) {
             rows = Arrays.copyOf(rows, Math.max(rowsTo + more, 2 * rows.length));
         }
     }
 
     /** Index of its first token. It must have one. */
     public int firstTokenIndex() {
-        return TokenRow.tokenIndex(rows, rowsFrom);
+        BlockRows block = blockRows;
+        return block == null || block.pieceFrom(0) == block.pieceTo(0)
+                ? TokenRow.tokenIndex(rows(), rowsFrom)
+                : TokenRow.tokenIndex(block.bytes(), block.pieceFrom(0));
     }
 
     /** The id of the step that made its last token. */

@@ -81,7 +81,7 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         for (SlowToken token : batch.slow) {
             putSlow(token, out);
         }
-        out.putBytes(batch.rows, batch.rowsFrom, batch.rowsTo - batch.rowsFrom);
+        out.putBytes(batch.rows(), batch.rowsFrom, batch.rowsTo - batch.rowsFrom);
     }
 
     /** Puts a batch of which runs of rows are shared, without these, and without its texts. */
@@ -96,12 +96,12 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         for (int run = 0; run < batch.runs(); run++) {
             long step = batch.runStep(run);
             int steps = batch.runSteps(run);
-            out.putBytes(batch.rows, at, batch.runFrom(run) - at);
+            out.putBytes(batch.rows(), at, batch.runFrom(run) - at);
             out.putLong(step);
             out.putInt(steps);
             at = batch.runFrom(run) + shared.from(step + steps) - shared.from(step);
         }
-        out.putBytes(batch.rows, at, batch.rowsTo - at);
+        out.putBytes(batch.rows(), at, batch.rowsTo - at);
     }
 
     private static void putHead(TokenBatch batch, PackedBytes out) {
@@ -213,15 +213,7 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         if (length < 0 || length > CAPACITY_BYTES) {
             throw new IOException("Cannot read rows of " + length + " bytes");
         }
-        int runs = in.takeInt();
-        byte[] rows = new byte[length];
-        int at = 0;
-        for (int run = 0; run < runs; run++) {
-            at = in.takeBytes(rows, at);
-            at = sent.copy(in.takeLong(), in.takeInt(), rows, at);
-        }
-        in.takeBytes(rows, at);
-        return new TokenBatch(rows, 0, rows.length);
+        return new TokenBatch(BlockRows.take(in, sent, length), length);
     }
 
     /** Puts a name. What a reader needs at once comes first. */

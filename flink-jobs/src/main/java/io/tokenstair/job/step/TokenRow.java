@@ -145,6 +145,58 @@ public final class TokenRow {
         System.arraycopy(other.partNanos, 0, partNanos, 0, other.partCount);
     }
 
+    // ---- what the next row follows from
+
+    /** Longs of {@link #keep}. */
+    static final int KEPT = 9;
+
+    /** Keeps what the next row is read with, token index and context apart, in {@value #KEPT} longs. */
+    void keep(long[] into, int at) {
+        into[at] = endNanos;
+        into[at + 1] = epochNanos;
+        into[at + 2] = boundNanos;
+        into[at + 3] = sigmaNanos;
+        into[at + 4] = coarseEpochMillis;
+        into[at + 5] = stepId;
+        into[at + 6] = referencePart();
+        into[at + 7] = sequencesAndFlags();
+        into[at + 8] = partMask;
+    }
+
+    /** Whether the next row is read with the same. */
+    boolean isKept(long[] from, int at) {
+        return from[at] == endNanos
+                && from[at + 1] == epochNanos
+                && from[at + 2] == boundNanos
+                && from[at + 3] == sigmaNanos
+                && from[at + 4] == coarseEpochMillis
+                && from[at + 5] == stepId
+                && from[at + 6] == referencePart()
+                && from[at + 7] == sequencesAndFlags()
+                && from[at + 8] == partMask;
+    }
+
+    /** Becomes a row that the next one can be read behind, so many tokens later. Its gap, and what was expected, are those of no row. */
+    void skipTo(long[] kept, int at, int tokens) {
+        tokenIndex += tokens;
+        contextTokens += tokens;
+        endNanos = kept[at];
+        epochNanos = kept[at + 1];
+        boundNanos = kept[at + 2];
+        sigmaNanos = kept[at + 3];
+        coarseEpochMillis = kept[at + 4];
+        stepId = kept[at + 5];
+        partNanos[0] = kept[at + 6];
+        batchSequences = (int) (kept[at + 7] >> Integer.SIZE);
+        flags = (int) kept[at + 7];
+        partMask = (int) kept[at + 8];
+        partCount = Integer.bitCount(partMask);
+    }
+
+    private long sequencesAndFlags() {
+        return (long) batchSequences << Integer.SIZE | flags & 0xFFFFFFFFL;
+    }
+
     // ---- writing
 
     /** Writes a row that can be read behind any other. Returns the position behind it. */

@@ -202,7 +202,7 @@ public final class Told implements EngineOutput {
         TokenRow row = new TokenRow();
         int at = batch.rowsFrom;
         for (int i = 0; i < batch.count; i++) {
-            at = row.read(batch.rows, at);
+            at = row.read(batch.rows(), at);
             TokenRow copy = new TokenRow();
             copy.set(row);
             rows.add(copy);
