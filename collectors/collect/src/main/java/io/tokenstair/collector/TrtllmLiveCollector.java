@@ -13,6 +13,9 @@ final class TrtllmLiveCollector implements Collector {
     private static final String ITERATIONS = "iterations";
     private static final String ITERATIONS_EVERY = "iterations-every";
 
+    private static final String TRACE = "trace";
+    private static final String TRACE_ENGINE = "trace-engine";
+
     @Override
     public String type() {
         return "trtllm";
@@ -20,7 +23,7 @@ final class TrtllmLiveCollector implements Collector {
 
     @Override
     public String summary() {
-        return "A running TensorRT-LLM: iterations; metrics, and Triton's.";
+        return "A running TensorRT-LLM: iterations; metrics and traces, Triton's too.";
     }
 
     @Override
@@ -36,6 +39,12 @@ final class TrtllmLiveCollector implements Collector {
                         OptionKind.PAGES,
                         "Scrape these: its /prometheus/metrics, Triton's http://127.0.0.1:8002/metrics, with commas."),
                 EngineOptions.metricsEvery(),
+                Option.optional(
+                        TRACE,
+                        OptionKind.PATH,
+                        "Follow Triton's trace files, as trace.json.*; it must run on this machine."),
+                Option.of(TRACE_ENGINE, OptionKind.TEXT, "triton", "What Triton is called as an engine."),
+                EngineOptions.begin(),
                 Option.of(EngineOptions.ENGINE, OptionKind.TEXT, "trtllm", "What the engine is called."));
     }
 
@@ -49,7 +58,10 @@ final class TrtllmLiveCollector implements Collector {
                             EngineOptions.page(values, ITERATIONS),
                             values.duration(ITERATIONS_EVERY),
                             EngineOptions.pages(values.optionalText(EngineOptions.METRICS)),
-                            values.duration(EngineOptions.METRICS_EVERY)),
+                            values.duration(EngineOptions.METRICS_EVERY),
+                            values.optionalPath(TRACE),
+                            values.text(TRACE_ENGINE),
+                            values.text(EngineOptions.BEGIN).equals("end")),
                     EngineOptions.out(name, outlet));
             return EngineOptions.running(
                     collector::status,

@@ -65,7 +65,7 @@ public final class EngineSources implements Closeable {
         starts.add(() -> open.add(new HttpPoller(endpoint, every, threadName, answers)));
     }
 
-    /** Follows files. */
+    /** Follows files by their lines. */
     public void follow(
             Path path,
             boolean fromEnd,
@@ -73,7 +73,17 @@ public final class EngineSources implements Closeable {
             int mostLineBytes,
             Function<Path, FileFollower.Lines> lines,
             Runnable afterEachLook) {
-        starts.add(() -> open.add(0, FollowedFiles.start(path, fromEnd, every, mostLineBytes, lines, afterEachLook)));
+        follow(path, fromEnd, every, file -> new LineCutter(mostLineBytes, lines.apply(file)), afterEachLook);
+    }
+
+    /** Follows files that are cut into other pieces than lines. */
+    public void follow(
+            Path path,
+            boolean fromEnd,
+            Duration every,
+            Function<Path, FileFollower.Cutter> cutters,
+            Runnable afterEachLook) {
+        starts.add(() -> open.add(0, FollowedFiles.start(path, fromEnd, every, cutters, afterEachLook)));
     }
 
     /** Publishers of KV events, each with its replay endpoint where there are any, and the engine it speaks for. */

@@ -14,28 +14,26 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lines of a file that grows, as {@code tail -F} reads them: it may come later, be cut to nothing, or be moved away and followed by
- * another of its name, whose lines are read from its start. A line counts when its end has been written; one longer than may be is passed
- * over and told. A file that ends in {@code .gz} is unzipped as far as it has been written. A look takes at most {@value #LOOK_BYTES} bytes,
- * so that a large file is read in several. A file that is cut and has grown past where it was read to before the next look cannot be told
- * from one that only grew. Used by one thread.
+ * A file that grows, as {@code tail -F} reads it: it may come later, be cut to nothing, or be moved away and followed by
+ * another of its name, which is read from its start. What was read is cut into lines, or as the {@link Cutter} does. A file that ends in
+ * {@code .gz} is unzipped as far as it has been written. A look takes at most {@value #LOOK_BYTES} bytes,
+ * so that a large file is read in several. A file that was written anew and has grown past where it was read to is told from one that only grew by
+ * the {@value #TAIL_BYTES} bytes before that place. Used by one thread.
  */
 public final class FileFollower implements Closeable {
     private static final int LOOK_BYTES = 8 << 20;
     private static final int BUFFER_BYTES = 1 << 16;
+    private static final int TAIL_BYTES = 64;
 
     private final Path file;
-    private final int mostLineBytes;
-    private final Lines lines;
+    private final Cutter cutter;
     private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
     private boolean fromEnd;
     private @Nullable FileChannel channel;
     private @Nullable Object key;
     private @Nullable GrowingGzip zipped;
     private long position;
-    private byte[] line = new byte[1_024];
-    private int length;
-    private boolean tooLong;
+    private byte[] tail = new byte[0];
 
     /** Takes lines. */
     public interface Lines {
@@ -49,17 +47,46 @@ public final class FileFollower implements Closeable {
         void restarted();
     }
 
+    /** Takes what is read and cuts it into pieces. */
+    public interface Cutter {
+        /** More of the file; the bytes are used again afterwards. */
+        void take(byte[] bytes, int count);
+
+        /** Bytes were passed over; this is the last of them. */
+        void passedOver(byte last);
+
+        /** The file was moved away: what is left is its last piece. */
+        void ended();
+
+        /** The file is written anew, or another has its name: what is half is lost for this reason, and for none where it is empty. */
+        void begunAnew(String reason);
+
+        /** Bytes that could not be read: why. */
+        void lost(String reason);
+
+        /** Nothing more of the file is read. */
+        void letGo();
+    }
+
     /**
-     * A follower that has not looked yet.
+     * A follower of lines that has not looked yet. A line counts when its end has been written; one longer than may be is passed over and told.
      *
      * @param fromEnd true to pass over what an existing file holds at the first look
      * @param mostLineBytes longest line that is taken
      */
     public FileFollower(Path file, boolean fromEnd, int mostLineBytes, Lines lines) {
+        this(file, fromEnd, new LineCutter(mostLineBytes, lines));
+    }
+
+    /**
+     * A follower that has not looked yet.
+     *
+     * @param fromEnd true to pass over what an existing file holds at the first look
+     */
+    public FileFollower(Path file, boolean fromEnd, Cutter cutter) {
         this.file = file;
         this.fromEnd = fromEnd;
-        this.mostLineBytes = mostLineBytes;
-        this.lines = lines;
+        this.cutter = cutter;
     }
 
     /** Reads what was written since the last look; true when there may be more at once. */
@@ -73,7 +100,7 @@ public final class FileFollower implements Closeable {
                 }
             }
             long size = open.size();
-            if (size < position) {
+            if (size < position || !isWhatWasRead(open)) {
                 begunAnew("the file was cut inside a line");
                 open.position(0);
             }
@@ -82,10 +109,8 @@ public final class FileFollower implements Closeable {
             }
             BasicFileAttributes now = attributes();
             if (now != null && !Objects.equals(now.fileKey(), key)) {
-                // Moved away, and another has its name: what is left in it is its last line.
-                if (length > 0) {
-                    endOfLine();
-                }
+                // Moved away, and another has its name.
+                cutter.ended();
                 close();
                 begunAnew("");
                 return true;
@@ -93,7 +118,7 @@ public final class FileFollower implements Closeable {
             return false;
         } catch (IOException away) {
             close();
-            lines.lost("cannot be read: " + away.getClass().getSimpleName());
+            cutter.lost("cannot be read: " + away.getClass().getSimpleName());
             begunAnew("");
             return false;
         }
@@ -116,7 +141,10 @@ public final class FileFollower implements Closeable {
         if (fromEnd && zipped == null) {
             position = open.size();
             open.position(position);
-            tooLong = position > 0 && !endsALine(open);
+            tail = before(open, (int) Math.min(position, TAIL_BYTES));
+            if (tail.length > 0) {
+                cutter.passedOver(tail[tail.length - 1]);
+            }
         }
         if (fromEnd && zipped != null) {
             // The middle of a zipped file cannot be entered: what is there is read, and not told.
@@ -126,9 +154,28 @@ public final class FileFollower implements Closeable {
         return open;
     }
 
-    private boolean endsALine(FileChannel open) throws IOException {
-        ByteBuffer last = ByteBuffer.allocate(1);
-        return open.read(last, position - 1) == 1 && last.get(0) == '\n';
+    /** The bytes that stand before where it is read next; fewer when it was cut meanwhile. */
+    private byte[] before(FileChannel open, int count) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(count);
+        while (bytes.hasRemaining() && open.read(bytes, position - count + bytes.position()) > 0) {
+            // A read may give less than is there.
+        }
+        return Arrays.copyOf(bytes.array(), bytes.position());
+    }
+
+    private boolean isWhatWasRead(FileChannel open) throws IOException {
+        return tail.length == 0 || Arrays.equals(before(open, tail.length), tail);
+    }
+
+    /** Remembers the last of what was read, as it stands in the file. */
+    private void remember(byte[] bytes, int count) {
+        byte[] last = Arrays.copyOfRange(bytes, Math.max(0, count - TAIL_BYTES), count);
+        if (last.length < TAIL_BYTES) {
+            byte[] both = Arrays.copyOf(tail, tail.length + last.length);
+            System.arraycopy(last, 0, both, tail.length, last.length);
+            last = Arrays.copyOfRange(both, Math.max(0, both.length - TAIL_BYTES), both.length);
+        }
+        tail = last;
     }
 
     private void skip(FileChannel open) throws IOException {
@@ -141,9 +188,10 @@ public final class FileFollower implements Closeable {
                 return;
             }
             position += count;
+            remember(buffer.array(), count);
             unzip.give(buffer.array(), count);
             for (int more = unzip.take(out); more > 0; more = unzip.take(out)) {
-                tooLong = out[more - 1] != '\n';
+                cutter.passedOver(out[more - 1]);
             }
         }
     }
@@ -168,65 +216,36 @@ public final class FileFollower implements Closeable {
                 return false;
             }
             position += count;
+            remember(buffer.array(), count);
             if (unzip == null) {
                 taken += count;
-                take(buffer.array(), count);
+                cutter.take(buffer.array(), count);
                 continue;
             }
             unzip.give(buffer.array(), count);
             for (int more = unzip.take(out); more > 0; more = unzip.take(out)) {
                 taken += more;
-                take(out, more);
+                cutter.take(out, more);
             }
             String defect = unzip.takeDefect();
             if (defect != null) {
-                lines.lost(defect);
+                cutter.lost(defect);
             }
         }
         return true;
     }
 
-    private void take(byte[] bytes, int count) {
-        for (int i = 0; i < count; i++) {
-            byte next = bytes[i];
-            if (next == '\n') {
-                endOfLine();
-            } else if (!tooLong) {
-                if (length == mostLineBytes) {
-                    tooLong = true;
-                    length = 0;
-                    lines.lost("a line longer than " + mostLineBytes + " bytes");
-                } else {
-                    if (length == line.length) {
-                        line = Arrays.copyOf(line, Math.min(mostLineBytes, 2 * length));
-                    }
-                    line[length++] = next;
-                }
-            }
-        }
-    }
-
-    private void endOfLine() {
-        int end = length > 0 && line[length - 1] == '\r' ? length - 1 : length;
-        if (!tooLong && end > 0) {
-            lines.line(line, end);
-        }
-        length = 0;
-        tooLong = false;
-        if (line.length > 1 << 20) {
-            line = new byte[1_024];
-        }
-    }
-
     private void begunAnew(String cut) {
-        if (length > 0 && !cut.isEmpty()) {
-            lines.lost(cut);
-        }
-        length = 0;
-        tooLong = false;
         position = 0;
+        tail = new byte[0];
         zipped = zipped == null ? null : new GrowingGzip();
-        lines.restarted();
+        cutter.begunAnew(cut);
+    }
+
+    /** Closes it for good. */
+    void letGo() {
+        close();
+        cutter.letGo();
     }
 
     @Override
@@ -238,7 +257,7 @@ public final class FileFollower implements Closeable {
             try {
                 open.close();
             } catch (IOException gone) {
-                lines.lost("cannot be closed: " + gone.getClass().getSimpleName());
+                cutter.lost("cannot be closed: " + gone.getClass().getSimpleName());
             }
         }
     }

@@ -34,7 +34,10 @@ class TrtllmCollectorTest {
                         Heard.at(server, "/metrics"),
                         Duration.ofMillis(50),
                         List.of(),
-                        Duration.ofSeconds(1)),
+                        Duration.ofSeconds(1),
+                        null,
+                        "triton",
+                        true),
                 heard);
     }
 
@@ -126,7 +129,10 @@ class TrtllmCollectorTest {
                 null,
                 Duration.ofSeconds(1),
                 List.of(Heard.at(server, "/metrics")),
-                Duration.ofMillis(50));
+                Duration.ofMillis(50),
+                null,
+                "triton",
+                true);
         try (TrtllmCollector collector = new TrtllmCollector(settings, heard)) {
             MetricSampled sample =
                     (MetricSampled) heard.await(MetricSampled.class::isInstance).event();
@@ -136,7 +142,15 @@ class TrtllmCollectorTest {
             server.stop(0);
         }
         assertThatThrownBy(() -> new TrtllmCollector.Settings(
-                        "t", "trtllm", null, Duration.ofSeconds(1), List.<URI>of(), Duration.ofSeconds(1)))
+                        "t",
+                        "trtllm",
+                        null,
+                        Duration.ofSeconds(1),
+                        List.<URI>of(),
+                        Duration.ofSeconds(1),
+                        null,
+                        "triton",
+                        true))
                 .hasMessageContaining("Cannot collect nothing");
     }
 }

@@ -176,4 +176,25 @@ class FileFollowerTest {
         }
         assertThat(taken).isPositive();
     }
+
+    @Test
+    void aFileThatWasWrittenAnewAndIsLongerIsToldFromOneThatGrew() throws Exception {
+        append("one\n");
+        FileFollower follower = follower(file, false, 100);
+        look(follower);
+        Files.writeString(file, "a longer one\nand more\n");
+        look(follower);
+        append("grown\n");
+        look(follower);
+        assertThat(told).containsExactly("one", "restarted", "a longer one", "and more", "grown");
+        follower.close();
+    }
+
+    @Test
+    void numbersInNamesAreInTheirOrder() {
+        List<String> names =
+                new ArrayList<>(List.of("t.10", "t.9", "t.010", "t.1", "t", "t.100", "s.200", "t.9.b", "t.9.a"));
+        names.sort(FollowedFiles::compareNames);
+        assertThat(names).containsExactly("s.200", "t", "t.1", "t.9", "t.9.a", "t.9.b", "t.010", "t.10", "t.100");
+    }
 }

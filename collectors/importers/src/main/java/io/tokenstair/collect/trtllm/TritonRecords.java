@@ -1,55 +1,44 @@
 package io.tokenstair.collect.trtllm;
 
+import io.tokenstair.collect.engine.trtllm.TritonRecordCutter;
 import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.collect.input.UnzippedFile;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The records of a trace file of Triton, each as the bytes of one JSON object: one array on one line, whose last bracket is missing while the
- * server runs. Triton writes ids and tensors as they are, so that a quote in one breaks its record; each record begins with
- * <code>{"id":</code>, which no sound record holds inside, and by that the next one is found. Bounded: a record longer than
- * {@link LineSource.Limits#lineBytes()} is passed over and reported.
- */
+/** The records of a trace file of Triton, one after another. A record longer than {@link LineSource.Limits#lineBytes()} is passed over and reported. */
 final class TritonRecords implements Closeable {
-    private static final byte[] BEGIN = "{\"id\":".getBytes(StandardCharsets.US_ASCII);
     private static final int BUFFER_BYTES = 1 << 16;
     /** Bytes before the first record: a mark of UTF-8, a bracket, white space. */
     private static final int MOST_BEFORE = 64;
 
     private final UnzippedFile in;
-    private final int recordBytes;
+    private final TritonRecordCutter cutter;
     private final byte[] buffer = new byte[BUFFER_BYTES];
     private int position;
     private int filled;
     private long passed;
-    private byte[] record = new byte[1 << 10];
-    private int length;
-    private boolean tooLong;
     private long offset;
-    private int matched;
-    private boolean begun;
+    private long nextOffset;
 
     /** Opens a file; gzip is told by its first bytes. */
     TritonRecords(Path file, LineSource.Limits limits) throws IOException {
         this.in = UnzippedFile.byContent(file, limits.unzippedBytes());
-        this.recordBytes = limits.lineBytes();
+        this.cutter = new TritonRecordCutter(limits.lineBytes());
     }
 
     /** Whether the file is as Triton writes it; before the first record is asked for. */
     boolean begins() throws IOException {
         while (position < MOST_BEFORE && (position < filled || fill())) {
             byte next = buffer[position++];
-            if (seen(next)) {
-                begun = true;
-                offset = passed + position - BEGIN.length;
+            cutter.take(next);
+            if (cutter.hasBegun()) {
+                nextOffset = passed + position - TritonRecordCutter.beginLength();
                 return true;
             }
-            if (matched == 0 && !isBetween(next) && next >= 0) {
+            if (!cutter.mayBegin() && !TritonRecordCutter.isBetween(next) && next >= 0) {
                 return false;
             }
         }
@@ -58,57 +47,14 @@ final class TritonRecords implements Closeable {
 
     /** Moves to the next record; false at the end. */
     boolean next() throws IOException {
-        if (!begun) {
-            return false;
-        }
-        offset = passed + position - BEGIN.length;
-        System.arraycopy(BEGIN, 0, record, 0, BEGIN.length);
-        length = BEGIN.length;
-        tooLong = false;
-        matched = 0;
-        begun = false;
+        offset = nextOffset;
         while (position < filled || fill()) {
-            byte next = buffer[position++];
-            append(next);
-            if (seen(next)) {
-                length -= tooLong ? 0 : BEGIN.length;
-                begun = true;
-                break;
+            if (cutter.take(buffer[position++])) {
+                nextOffset = passed + position - TritonRecordCutter.beginLength();
+                return true;
             }
         }
-        trim();
-        return true;
-    }
-
-    /** Takes away what stands between two records, and after the last. */
-    private void trim() {
-        while (length > BEGIN.length && record[length - 1] != '}' && isBetween(record[length - 1])) {
-            length--;
-        }
-    }
-
-    private static boolean isBetween(byte last) {
-        return last == ',' || last == ']' || last == '[' || last == ' ' || last == '\n' || last == '\r' || last == '\t';
-    }
-
-    private boolean seen(byte next) {
-        matched = next == BEGIN[matched] ? matched + 1 : next == BEGIN[0] ? 1 : 0;
-        if (matched == BEGIN.length) {
-            matched = 0;
-            return true;
-        }
-        return false;
-    }
-
-    private void append(byte next) {
-        if (length == recordBytes) {
-            tooLong = true;
-            return;
-        }
-        if (length == record.length) {
-            record = Arrays.copyOf(record, Math.min(recordBytes, 2 * length));
-        }
-        record[length++] = next;
+        return cutter.end();
     }
 
     private boolean fill() throws IOException {
@@ -120,17 +66,17 @@ final class TritonRecords implements Closeable {
 
     /** The record, valid until the next one is asked for, up to {@link #length()}. */
     byte[] bytes() {
-        return record;
+        return cutter.bytes();
     }
 
     /** Bytes of the record. */
     int length() {
-        return length;
+        return cutter.length();
     }
 
     /** True when the record is longer than taken. */
     boolean tooLong() {
-        return tooLong;
+        return cutter.tooLong();
     }
 
     /** Where the record begins, in bytes of the unzipped file. */

@@ -1,5 +1,6 @@
 package io.tokenstair.collect.trtllm;
 
+import io.tokenstair.collect.engine.trtllm.TritonTraces;
 import io.tokenstair.collect.importer.FileImport;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.tokenstair.collect.Imported;
+import io.tokenstair.collect.engine.trtllm.TritonTraces;
 import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.LineSource;

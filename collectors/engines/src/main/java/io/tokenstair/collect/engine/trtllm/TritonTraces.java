@@ -1,4 +1,4 @@
-package io.tokenstair.collect.trtllm;
+package io.tokenstair.collect.engine.trtllm;
 
 import io.tokenstair.collect.input.Fields;
 import io.tokenstair.collect.input.LabelText;
@@ -18,6 +18,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * its models' waits ran. Triton knows no tokens, and its stamps are of a clock that is no wall clock. State: at most {@value #MAX_TRACES} traces at once;
  * beyond, those that came first are told as they are.
  */
-final class TritonTraces {
+public final class TritonTraces {
     private static final int MAX_TRACES = 1 << 16;
     private static final long FARTHEST_NANOS = 400L * 86_400_000_000_000L;
 
@@ -36,9 +39,12 @@ final class TritonTraces {
     private final String clockId;
     private final EventsOut events;
     private final int most;
+    private final String unnamedAs;
+    private final IntSupplier handles;
+    private final LongSupplier latestNanos;
     private final Map<String, Trace> traces = new LinkedHashMap<>();
     private @Nullable Long referenceNanos;
-    private int handles;
+    private @Nullable String lastId;
     private long requests;
     private long tensors;
     private long unnamed;
@@ -127,28 +133,61 @@ final class TritonTraces {
     }
 
     /**
-     * Traces of which no record was read.
+     * Traces of a whole file, of which no record was read.
      *
      * @param source what the samples are said to be of
      * @param engine what the engine is called
      * @param clockId the clock of the stamps
      * @param events takes what they say
      */
-    TritonTraces(String source, String engine, String clockId, EventsOut events) {
+    public TritonTraces(String source, String engine, String clockId, EventsOut events) {
         this(source, engine, clockId, events, MAX_TRACES);
     }
 
     /** With another bound of the state. */
-    TritonTraces(String source, String engine, String clockId, EventsOut events, int most) {
+    public TritonTraces(String source, String engine, String clockId, EventsOut events, int most) {
+        this(source, source, engine, clockId, new AtomicInteger()::getAndIncrement, () -> Long.MAX_VALUE, events, most);
+    }
+
+    /**
+     * Traces of a file that grows.
+     *
+     * @param unnamedAs what the ids of requests begin with that have none; no other run of the server has it
+     * @param handles gives each request of the collector another number
+     * @param latestNanos what is later than this has not happened yet by the clock of the stamps
+     */
+    TritonTraces(
+            String source,
+            String unnamedAs,
+            String engine,
+            String clockId,
+            IntSupplier handles,
+            LongSupplier latestNanos,
+            EventsOut events) {
+        this(source, unnamedAs, engine, clockId, handles, latestNanos, events, MAX_TRACES);
+    }
+
+    private TritonTraces(
+            String source,
+            String unnamedAs,
+            String engine,
+            String clockId,
+            IntSupplier handles,
+            LongSupplier latestNanos,
+            EventsOut events,
+            int most) {
         this.source = source;
+        this.unnamedAs = unnamedAs;
         this.engine = engine;
         this.clockId = clockId;
+        this.handles = handles;
+        this.latestNanos = latestNanos;
         this.events = events;
         this.most = most;
     }
 
     /** Takes a record; changes nothing when it refuses. */
-    void accept(Fields record) throws RejectedRecordException, IOException {
+    public void accept(Fields record) throws RejectedRecordException, IOException {
         String id = Quantities.optionalName(record, "id");
         if (id == null) {
             throw record.refuse("id", "missing");
@@ -180,6 +219,7 @@ final class TritonTraces {
             stamp.text("name");
             nanos.add(nanos(stamp));
         }
+        lastId = id;
         Trace trace = known == null ? new Trace(id) : known;
         if (known == null) {
             makeRoom();
@@ -211,6 +251,9 @@ final class TritonTraces {
         if (nanos == 0) {
             throw stamp.refuse("ns", "0: no stamp");
         }
+        if (nanos > latestNanos.getAsLong()) {
+            throw stamp.refuse("ns", "later than now: a clock of another machine");
+        }
         if (referenceNanos != null && Math.abs(nanos - referenceNanos) > FARTHEST_NANOS) {
             throw stamp.refuse("ns", nanos + " lies more than 400 days from the other stamps: another clock");
         }
@@ -234,8 +277,26 @@ final class TritonTraces {
     }
 
     /** All records were read. */
-    void end() throws IOException {
+    public void end() throws IOException {
         tell(null);
+    }
+
+    /**
+     * Tells the requests of which no more will come. A server writes the records of a request together: only that of the last record may go on, and
+     * those whose models' request has not come yet.
+     */
+    void tellOver() throws IOException {
+        Set<String> over = new HashSet<>();
+        String last = lastId;
+        Trace going = last == null ? null : traces.get(last);
+        String goingRoot = going == null ? null : root(going).id;
+        for (Trace trace : traces.values()) {
+            Trace root = root(trace);
+            if (!root.id.equals(goingRoot) && root.parent == null) {
+                over.add(root.id);
+            }
+        }
+        tell(over);
     }
 
     /** The request's own trace, or the farthest that is there. */
@@ -280,9 +341,9 @@ final class TritonTraces {
         String requestId = root.requestId;
         if (requestId == null) {
             unnamed++;
-            requestId = source + '#' + root.id;
+            requestId = unnamedAs + '#' + root.id;
         }
-        add(begin, new RequestQueued(engine, 0, handles++, requestId, null, null, null, null));
+        add(begin, new RequestQueued(engine, 0, handles.getAsInt(), requestId, null, null, null, null));
         long end = begin;
         for (Trace trace : tree) {
             for (long nanos : trace.last.values()) {
@@ -384,27 +445,27 @@ final class TritonTraces {
     }
 
     /** Requests told so far. */
-    long requestCount() {
+    public long requestCount() {
         return requests;
     }
 
     /** Requests that had no id of their client's. */
-    long unnamedCount() {
+    public long unnamedCount() {
         return unnamed;
     }
 
     /** Records of tensors, which were passed over. */
-    long tensorCount() {
+    public long tensorCount() {
         return tensors;
     }
 
     /** Traces without a model, or without its beginning. */
-    long withoutModelCount() {
+    public long withoutModelCount() {
         return withoutModel;
     }
 
     /** Models whose stamps are in another order than they can be. */
-    long contradictoryCount() {
+    public long contradictoryCount() {
         return contradictory;
     }
 }
