@@ -15,6 +15,7 @@ import io.tokenstair.collect.otlp.OtlpLimits;
 import io.tokenstair.collect.otlp.OtlpRequest;
 import io.tokenstair.collect.otlp.SglangSteps;
 import io.tokenstair.collect.otlp.TimedEvent;
+import io.tokenstair.collect.otlp.TritonSpans;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.collect.output.EventSpools;
 import java.io.IOException;
@@ -38,6 +39,7 @@ public final class OtlpImport extends FileImport {
     private final OtlpDecoder decoder;
     private final EngineRequests requests = new EngineRequests();
     private final SglangSteps steps = new SglangSteps();
+    private final TritonSpans triton;
     private long passedOver;
     /** Of all files: what they tell together is theirs, in whatever order they were named. */
     private long digests;
@@ -53,6 +55,7 @@ public final class OtlpImport extends FileImport {
         super(FORMAT, new LineSource.Limits(LIMITS.requestBytes(), limits.unzippedBytes()), listener);
         this.asRequests = asRequests;
         this.decoder = new OtlpDecoder(asRequests);
+        this.triton = new TritonSpans(asRequests);
     }
 
     @Override
@@ -160,6 +163,11 @@ public final class OtlpImport extends FileImport {
         OtlpBatch batch = decoder.decode(request);
         passedOver += batch.passedOver();
         for (TimedEvent event : batch.events()) {
+            add(event, events);
+        }
+        List<TimedEvent> waits = new ArrayList<>();
+        triton.accept(batch.events(), waits::add);
+        for (TimedEvent event : waits) {
             add(event, events);
         }
         if (asRequests) {

@@ -8,6 +8,7 @@ import io.tokenstair.collect.otlp.OtlpRequest;
 import io.tokenstair.collect.otlp.OtlpSignal;
 import io.tokenstair.collect.otlp.SglangSteps;
 import io.tokenstair.collect.otlp.TimedEvent;
+import io.tokenstair.collect.otlp.TritonSpans;
 import io.tokenstair.event.Rejected;
 import java.util.Map;
 
@@ -28,6 +29,7 @@ final class OtlpIntake {
     private final ReceiverCounts counts;
     private final OtlpDecoder decoder = new OtlpDecoder();
     private final SglangSteps steps = new SglangSteps(MOST_SLICES);
+    private final TritonSpans triton = new TritonSpans(false);
 
     OtlpIntake(ReceiverSettings settings, EventWay way, EpochClock wall, ReceiverCounts counts) {
         this.settings = settings;
@@ -58,20 +60,22 @@ final class OtlpIntake {
             return Answer.refused(Answer.Kind.BUSY, busy());
         }
         steps.accept(batch.events());
-        return offered(signal, batch);
+        Answer answer = offered(signal, batch);
+        triton.accept(batch.events(), this::offerReported);
+        return answer;
     }
 
     /** Tells the engine steps that SGLang's traces have completed. */
     synchronized void drainSteps() {
-        steps.drain(wall.epochNanos(), this::offerStep);
+        steps.drain(wall.epochNanos(), this::offerReported);
     }
 
     /** Tells all the engine steps there are: nothing more comes. */
     synchronized void endSteps() {
-        steps.finish(this::offerStep);
+        steps.finish(this::offerReported);
     }
 
-    private void offerStep(TimedEvent timed) {
+    private void offerReported(TimedEvent timed) {
         way.offer(REPORTED, timed.epochNanos(), timed.event());
     }
 

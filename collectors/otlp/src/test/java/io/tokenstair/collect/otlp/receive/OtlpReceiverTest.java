@@ -22,6 +22,7 @@ import io.opentelemetry.proto.trace.v1.Span;
 import io.tokenstair.clock.EpochClock;
 import io.tokenstair.collect.otlp.Otlp;
 import io.tokenstair.collect.otlp.OtlpLimits;
+import io.tokenstair.collect.otlp.TritonSpansTest;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.event.RequestFinished;
@@ -453,5 +454,23 @@ class OtlpReceiverTest {
                         ReceiverSettings.onLoopback(receiver.grpcPort(), 0), log, EpochClock.system(), () -> ""))
                 .hasMessage("Cannot listen on 127.0.0.1:" + receiver.grpcPort()
                         + ": it is taken or not allowed; choose another port");
+    }
+
+    @Test
+    void theSpansOfTritonMakeSamplesOfItsWaits() throws Exception {
+        OtlpReceiver receiver = start();
+        for (Span.Builder span : TritonSpansTest.documented()) {
+            byte[] body = Otlp.traces("triton-inference-server", "triton-server", span)
+                    .toByteArray();
+            assertThat(post(receiver, TRACES, PROTOBUF, body).statusCode()).isEqualTo(200);
+        }
+        assertThat(log.all(MetricSampled.class))
+                .contains(new MetricSampled(
+                        "triton-inference-server",
+                        "triton:request_queue_seconds",
+                        "engine=\"triton-inference-server\",request_id=\"job-42\"",
+                        95_681e-9));
+        // The gateway tells of the request; Triton's spans must not make another one of it.
+        assertThat(log.all(RequestFinished.class)).isEmpty();
     }
 }
