@@ -20,6 +20,7 @@ import io.tokenstair.event.Chunk;
 import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.Finish;
+import io.tokenstair.event.IdAliased;
 import io.tokenstair.event.KvBlocksStored;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.MetricSampled;
@@ -541,6 +542,43 @@ class ToolTrapsTest {
         assertThat(completed.outcome()).isEqualTo("client-closed");
         assertThat(completed.outputTokens()).isNull();
         assertThat(chunks(imported)).isEmpty();
+    }
+
+    private Imported raw(String metadata, String rest) throws ImportException {
+        return Imported.file(
+                listener -> new AiperfImport(LIMITS, listener),
+                folder,
+                "profile_export_raw.jsonl",
+                "{\"metadata\":{\"x_request_id\":\"x\",\"request_start_ns\":1795966320988651413,\"request_end_ns\":1795966321988651413"
+                        + metadata + "},\"start_perf_ns\":1000," + rest + "}");
+    }
+
+    @Test
+    void aRawRecordOfAConnectionThatWasRefusedFailed() throws Exception {
+        RequestCompleted completed = of(
+                        raw("", "\"responses\":[],\"error\":{\"type\":\"ClientConnectorError\",\"message\":\"x\"}"),
+                        RequestCompleted.class)
+                .get(0);
+        assertThat(completed.outcome()).isEqualTo("failed");
+        assertThat(completed.errorType()).isEqualTo("ClientConnectorError");
+    }
+
+    @Test
+    void aRawAnswerInOnePieceHasItsIdAndCountsAndNoTokenIsMadeUp() throws Exception {
+        Imported imported = raw(
+                ",\"benchmark_phase\":\"warmup\"",
+                "\"status\":200,\"responses\":[{\"perf_ns\":250001000,\"content_type\":\"application/json\",\"text\":\""
+                        + "{\\\"id\\\":\\\"chatcmpl-7\\\",\\\"choices\\\":[{\\\"index\\\":0,\\\"message\\\":{\\\"content\\\":\\\"a\\\"},"
+                        + "\\\"finish_reason\\\":\\\"length\\\"}],\\\"usage\\\":{\\\"prompt_tokens\\\":90,\\\"completion_tokens\\\":12,"
+                        + "\\\"prompt_tokens_details\\\":{\\\"cached_tokens\\\":80}}}\"}]");
+        RequestCompleted completed = of(imported, RequestCompleted.class).get(0);
+        assertThat(completed.outcome()).isEqualTo("complete");
+        assertThat(completed.outputTokens()).isEqualTo(12);
+        assertThat(completed.promptTokens()).isEqualTo(90);
+        assertThat(completed.cachedTokens()).isEqualTo(80);
+        assertThat(of(imported, IdAliased.class)).extracting(IdAliased::alias).contains("chatcmpl-7", "7");
+        assertThat(of(imported, RequestReceived.class).get(0).warmup()).isTrue();
+        assertThat(chunks(imported)).allMatch(chunk -> chunk.tokenCount() == 0);
     }
 
     @ParameterizedTest

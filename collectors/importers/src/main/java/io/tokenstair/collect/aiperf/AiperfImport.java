@@ -427,6 +427,7 @@ public final class AiperfImport extends FileImport {
                     throw response.refuse("perf_ns", "of another clock than start_perf_ns");
                 }
                 long arrived = start + (perf - startPerf);
+                whole(response, answer, arrived);
                 for (Fields packet : response.optionalObjects("packets")) {
                     JsonNode value = packet.raw("value");
                     if (!"data".equals(packet.optionalText("name")) || value == null || !value.isTextual()) {
@@ -460,13 +461,28 @@ public final class AiperfImport extends FileImport {
             Integer prompt = answer.promptTokens();
             Integer cached = answer.cachedTokens();
             Integer output = answer.closingTokens();
-            add(start, new RequestReceived(OBSERVER, id, null, null, null, null, null, null, null, null, false));
+            add(
+                    start,
+                    new RequestReceived(
+                            OBSERVER,
+                            id,
+                            null,
+                            null,
+                            null,
+                            null,
+                            null,
+                            null,
+                            null,
+                            null,
+                            "warmup".equals(metadata.optionalText("benchmark_phase"))));
             aliases(id, metadata, start);
             for (ChunkDelivered record : answer.records(OBSERVER, id)) {
                 add(record.chunks().get(0).arrivedNanos(), record);
             }
             StreamChunk.Failure failure = answer.failure();
+            Fields error = line.optionalObject("error");
             boolean refused = status != null && status >= 400;
+            String errorType = failure != null ? failure.type() : error != null ? error.optionalText("type") : null;
             if (ended != null) {
                 add(
                         ended,
@@ -475,9 +491,11 @@ public final class AiperfImport extends FileImport {
                                 id,
                                 left
                                         ? "client-closed"
-                                        : refused ? "http-error" : failure != null ? "failed" : "complete",
+                                        : refused
+                                                ? "http-error"
+                                                : failure != null || error != null ? "failed" : "complete",
                                 status,
-                                failure == null ? null : failure.type(),
+                                left ? null : errorType,
                                 (long) answer.events(),
                                 output == null ? null : Long.valueOf(output),
                                 null,
@@ -488,6 +506,27 @@ public final class AiperfImport extends FileImport {
                                 null));
             }
             return start / NANOS_PER_MILLI;
+        }
+
+        /**
+         * An answer that came in one piece: its id and its counts. No row of a token, as without its packets: when the first one was there is
+         * not known.
+         */
+        private static void whole(Fields response, Answer answer, long arrived) throws RejectedRecordException {
+            JsonNode text = response.raw("text");
+            if (text == null || !text.isTextual() || !text.textValue().strip().startsWith("{")) {
+                return;
+            }
+            byte[] bytes = text.textValue().getBytes(StandardCharsets.UTF_8);
+            Fields body = Fields.parse(bytes, bytes.length);
+            StreamChunk whole = body.has("error") ? StreamChunk.of(body) : StreamChunk.whole(body);
+            if (whole != null) {
+                List<StreamChunk.Part> ends = new ArrayList<>();
+                for (StreamChunk.Part part : whole.parts()) {
+                    ends.add(new StreamChunk.Part(part.choice(), StreamChunk.Tokens.NONE, 0, part.finish()));
+                }
+                answer.accept(new StreamChunk(whole.id(), ends, whole.usage(), whole.error()), bytes.length, arrived);
+            }
         }
 
         // ---- server_metrics_export.jsonl

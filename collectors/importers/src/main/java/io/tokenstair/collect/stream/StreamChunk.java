@@ -92,7 +92,7 @@ public record StreamChunk(
      * Reads a whole answer that was not streamed: a part for each choice whose tokens are known, all of them at once. Absent where it is no
      * answer in a form that is known.
      */
-    static @Nullable StreamChunk whole(Fields body) throws RejectedRecordException {
+    public static @Nullable StreamChunk whole(Fields body) throws RejectedRecordException {
         if (body.has("meta_info") || body.has("tokens_predicted")) {
             return wholeOfOne(of(body), counted(body));
         }
