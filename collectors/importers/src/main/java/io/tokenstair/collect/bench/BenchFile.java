@@ -13,7 +13,6 @@ import io.tokenstair.event.RequestReceived;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** What one file of a benchmark becomes. */
@@ -41,6 +40,7 @@ final class BenchFile {
     private long withoutTimes;
     private long notPlaced;
     private boolean roleSeen;
+    private boolean endSeen;
     private boolean withoutStarts;
     private long aggregates;
 
@@ -117,7 +117,8 @@ final class BenchFile {
             sameLength("start_times", object.column("start_times"), ttfts.size());
             sameLength("errors", object.failures(), ttfts.size());
         }
-        Run run = new Run(object, runs, roleCounted(object, outputs, count));
+        Run run = new Run(
+                object, runs, tool == BenchImport.Tool.VLLM ? EmptyChunks.of(object, outputs, count) : EmptyChunks.NONE);
         for (int i = 0; i < count; i++) {
             try {
                 request(run, i);
@@ -143,14 +144,14 @@ final class BenchFile {
     private final class Run {
         private final BenchObject object;
         private final String prefix;
-        private final boolean roleCounted;
+        private final EmptyChunks empty;
         private final boolean shares;
         private final @Nullable String model;
 
-        Run(BenchObject object, int number, boolean roleCounted) {
+        Run(BenchObject object, int number, EmptyChunks empty) {
             this.object = object;
             this.prefix = number == 1 ? source : source + ":" + number;
-            this.roleCounted = roleCounted;
+            this.empty = empty;
             String backend = object.text("backend");
             this.shares = tool == BenchImport.Tool.SGLANG
                     && backend != null
@@ -158,24 +159,6 @@ final class BenchFile {
             String named = object.text("model_id");
             this.model = named == null ? object.text("model") : named;
         }
-    }
-
-    /** A chat answer begins with a chunk that says who speaks; this client counts it as the first. Then lists are one longer. */
-    private boolean roleCounted(BenchObject object, BenchObject.Column outputs, int count) {
-        String backend = object.text("backend");
-        String endpoint = object.text("endpoint_type");
-        boolean chat = (backend != null && backend.toLowerCase(Locale.ROOT).contains("chat"))
-                || (endpoint != null && endpoint.toLowerCase(Locale.ROOT).contains("chat"));
-        if (!chat || tool != BenchImport.Tool.VLLM) {
-            return false;
-        }
-        for (int i = 0; i < count; i++) {
-            int gaps = object.gaps(i).length;
-            if (gaps > 0 && gaps == outputs.at(i)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private void request(Run run, int index) throws IOException, RejectedRecordException {
@@ -206,14 +189,14 @@ final class BenchFile {
             if (ttft > 0 && output > 0) {
                 ChunkPlan plan = run.shares
                         ? ChunkPlan.ofShares(gaps, output)
-                        : ChunkPlan.ofChunks(gaps.length, output, run.roleCounted);
+                        : ChunkPlan.ofChunks(gaps.length, output, run.empty);
                 // Checked whether they can be placed or not: what is refused does not depend on it.
                 long[] arrivals = arrivals(startNanos, ttft, gaps);
                 placed = plan != null;
                 chunks = plan == null ? List.of() : chunks(plan, arrivals);
                 if (plan == null) {
                     // When the first token came and when the last chunk did is known all the same.
-                    long first = arrivals[run.roleCounted ? Math.min(1, arrivals.length - 1) : 0];
+                    long first = arrivals[run.empty.first() ? Math.min(1, arrivals.length - 1) : 0];
                     endNanos = arrivals[arrivals.length - 1];
                     firstTokenNanos = first;
                     meanGapNanos =
@@ -225,7 +208,8 @@ final class BenchFile {
         failed += hasFailed ? 1 : 0;
         withoutTimes += !hasFailed && ttft == 0 ? 1 : 0;
         notPlaced += placed ? 0 : 1;
-        roleSeen |= run.roleCounted;
+        roleSeen |= run.empty.first();
+        endSeen |= run.empty.last();
         withoutStarts |= !started;
         String requestId = run.prefix + '#' + index;
         String clockId = run.prefix + (started ? "/client" : '#' + String.valueOf(index) + "/client");
@@ -358,6 +342,9 @@ final class BenchFile {
         if (roleSeen) {
             notes.add(
                     "the first chunk of an answer is its role and holds no token: the first token came with the second");
+        }
+        if (endSeen) {
+            notes.add("the last chunk of an answer says why it ended and holds no token: the last gap of its list is none");
         }
         if (notPlaced > 0) {
             notes.add(notPlaced + " of " + requests

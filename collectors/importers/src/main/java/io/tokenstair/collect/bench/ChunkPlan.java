@@ -11,12 +11,13 @@ import org.jspecify.annotations.Nullable;
  */
 record ChunkPlan(int[] tokenCounts, int[] gapsTaken) {
 
-    /** A token a chunk; with {@code role}, after a first chunk without any. */
-    private static ChunkPlan each(int chunks, boolean role) {
+    /** A token a chunk, except in those that are empty. */
+    private static ChunkPlan each(int chunks, EmptyChunks empty) {
         int[] counts = new int[chunks];
         int[] taken = new int[chunks];
         for (int i = 0; i < chunks; i++) {
-            counts[i] = role && i == 0 ? 0 : 1;
+            boolean without = (empty.first() && i == 0) || (empty.last() && i == chunks - 1);
+            counts[i] = without ? 0 : 1;
             taken[i] = i == 0 ? 0 : 1;
         }
         return new ChunkPlan(counts, taken);
@@ -27,17 +28,14 @@ record ChunkPlan(int[] tokenCounts, int[] gapsTaken) {
      *
      * @param gaps entries of the list
      * @param tokens output tokens
-     * @param roleCounted whether the first chunk of each answer of the run is its role
+     * @param empty which chunks of each answer of the run hold no token
      * @return null when other numbers of chunks than of tokens leave open what each held
      */
-    static @Nullable ChunkPlan ofChunks(int gaps, int tokens, boolean roleCounted) {
-        if (roleCounted) {
-            return gaps == tokens ? each(gaps + 1, true) : null;
+    static @Nullable ChunkPlan ofChunks(int gaps, int tokens, EmptyChunks empty) {
+        if (gaps + 1 - tokens == empty.count()) {
+            return each(gaps + 1, empty);
         }
-        if (gaps == tokens - 1) {
-            return each(gaps + 1, false);
-        }
-        return gaps == 0 && tokens > 0 ? new ChunkPlan(new int[] {tokens}, new int[] {0}) : null;
+        return empty.count() == 0 && gaps == 0 && tokens > 0 ? new ChunkPlan(new int[] {tokens}, new int[] {0}) : null;
     }
 
     /**

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BenchImportTest {
     @TempDir
@@ -93,6 +94,27 @@ class BenchImportTest {
         assertThat(imported.summary().line()).isEqualTo("read 2, accepted 2, rejected 0");
         assertThat(imported.events().toString()).doesNotContain("secret");
         assertThat(notes).anyMatch(note -> note.contains("its role and holds no token"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"openai-chat", "openai"})
+    void aLastChunkThatComesWithTheTokenBeforeItIsTheEndAndNoToken(String backend) throws Exception {
+        Imported imported = vllm("{\"backend\":\"" + backend + "\",\"ttfts\":[0.02,0.03],\"itls\":[[0.005,0.006,0.00001],"
+                + "[0.004,0.005,0.006,0.00001]],\"output_lens\":[3,4],\"start_times\":[100.0,100.1]}");
+
+        assertThat(times(chunks(imported, "r.json#0"))).isEqualTo("0+1@100020 1+1@100025 2+1@100031 null+0@100031");
+        assertThat(times(chunks(imported, "r.json#1")))
+                .isEqualTo("0+1@100130 1+1@100134 2+1@100139 3+1@100145 null+0@100145");
+        assertThat(notes).anyMatch(note -> note.contains("why it ended and holds no token"));
+    }
+
+    @Test
+    void aChatAnswerMayHaveBothARoleAndAnEndWithoutTokens() throws Exception {
+        Imported imported = vllm("{\"backend\":\"openai-chat\",\"ttfts\":[0.02],\"itls\":[[0.00001,0.005,0.006,0.00001]],"
+                + "\"output_lens\":[3],\"start_times\":[100.0]}");
+
+        assertThat(times(chunks(imported, "r.json#0")))
+                .isEqualTo("null+0@100020 0+1@100020 1+1@100025 2+1@100031 null+0@100031");
     }
 
     @Test
