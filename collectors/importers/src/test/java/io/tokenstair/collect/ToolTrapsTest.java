@@ -466,6 +466,15 @@ class ToolTrapsTest {
         }
     }
 
+    @Test
+    void aContextThatIsFullNamesItsTaskWithoutTimingsToo() throws Exception {
+        Imported imported = stream(
+                "{\"index\":0,\"content\":\"a\",\"tokens\":[5],\"stop\":false,\"tokens_predicted\":1,\"tokens_evaluated\":230}",
+                "{\"index\":0,\"content\":\"b\",\"tokens\":[6],\"stop\":false,\"tokens_predicted\":2,\"tokens_evaluated\":230}",
+                "{\"error\":{\"code\":500,\"message\":\"Context size has been exceeded.\",\"type\":\"server_error\"}}");
+        assertThat(of(imported, IdAliased.class)).extracting(IdAliased::alias).contains("llamacpp:broken:232");
+    }
+
     // ---- AIPerf
 
     private Imported record(String metadata, String metrics, String rest) throws ImportException {

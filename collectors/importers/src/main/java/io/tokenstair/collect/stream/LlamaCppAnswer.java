@@ -1,6 +1,7 @@
 package io.tokenstair.collect.stream;
 
 import io.tokenstair.foreign.LlamaCppNames;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -16,17 +17,17 @@ final class LlamaCppAnswer {
         if (refusal != null && refusal.promptTokens() != null) {
             return Map.of(LlamaCppNames.refused(refusal.promptTokens()), LlamaCppNames.ORIGIN);
         }
-        if (prompt == null || cached == null || millis == null || cached > prompt) {
-            return Map.of();
+        Map<String, String> names = new LinkedHashMap<>();
+        if (prompt != null && cached != null && millis != null && cached <= prompt) {
+            names.put(LlamaCppNames.prompt(prompt - cached, millis), LlamaCppNames.ORIGIN);
         }
-        String byPrompt = LlamaCppNames.prompt(prompt - cached, millis);
         Integer output = answer.outputTokens();
-        return answer.failure() == null || output == null
-                ? Map.of(byPrompt, LlamaCppNames.ORIGIN)
-                : Map.of(
-                        byPrompt,
-                        LlamaCppNames.ORIGIN,
-                        LlamaCppNames.broken((long) prompt + output),
-                        LlamaCppNames.ORIGIN);
+        // Chunks of a completion count both with or without their timings.
+        StreamChunk.Failure failure = answer.failure();
+        boolean ofLlamaCpp = millis != null || (failure != null && failure.contextFull());
+        if (failure != null && ofLlamaCpp && prompt != null && output != null) {
+            names.put(LlamaCppNames.broken((long) prompt + output), LlamaCppNames.ORIGIN);
+        }
+        return names;
     }
 }

@@ -103,7 +103,8 @@ public record StreamChunk(
         JsonNode object = body.raw("object");
         boolean response = object != null && object.asText("").equals("response");
         if (!response && (type == null || !type.asText("").equals("message"))) {
-            return null;
+            // Vectors and ranks hold no tokens, and say of how many they were made.
+            return body.has("usage") ? new StreamChunk(id(body), List.of(), usage(body, true), null) : null;
         }
         Usage usage = usage(body, true);
         return wholeOfOne(
