@@ -118,7 +118,9 @@ final class BenchFile {
             sameLength("errors", object.failures(), ttfts.size());
         }
         Run run = new Run(
-                object, runs, tool == BenchImport.Tool.VLLM ? EmptyChunks.of(object, outputs, count) : EmptyChunks.NONE);
+                object,
+                runs,
+                tool == BenchImport.Tool.VLLM ? EmptyChunks.of(object, outputs, count) : EmptyChunks.NONE);
         for (int i = 0; i < count; i++) {
             try {
                 request(run, i);
@@ -344,7 +346,8 @@ final class BenchFile {
                     "the first chunk of an answer is its role and holds no token: the first token came with the second");
         }
         if (endSeen) {
-            notes.add("the last chunk of an answer says why it ended and holds no token: the last gap of its list is none");
+            notes.add(
+                    "the last chunk of an answer says why it ended and holds no token: the last gap of its list is none");
         }
         if (notPlaced > 0) {
             notes.add(notPlaced + " of " + requests

@@ -99,8 +99,9 @@ class BenchImportTest {
     @ParameterizedTest
     @ValueSource(strings = {"openai-chat", "openai"})
     void aLastChunkThatComesWithTheTokenBeforeItIsTheEndAndNoToken(String backend) throws Exception {
-        Imported imported = vllm("{\"backend\":\"" + backend + "\",\"ttfts\":[0.02,0.03],\"itls\":[[0.005,0.006,0.00001],"
-                + "[0.004,0.005,0.006,0.00001]],\"output_lens\":[3,4],\"start_times\":[100.0,100.1]}");
+        Imported imported =
+                vllm("{\"backend\":\"" + backend + "\",\"ttfts\":[0.02,0.03],\"itls\":[[0.005,0.006,0.00001],"
+                        + "[0.004,0.005,0.006,0.00001]],\"output_lens\":[3,4],\"start_times\":[100.0,100.1]}");
 
         assertThat(times(chunks(imported, "r.json#0"))).isEqualTo("0+1@100020 1+1@100025 2+1@100031 null+0@100031");
         assertThat(times(chunks(imported, "r.json#1")))
@@ -110,8 +111,9 @@ class BenchImportTest {
 
     @Test
     void aChatAnswerMayHaveBothARoleAndAnEndWithoutTokens() throws Exception {
-        Imported imported = vllm("{\"backend\":\"openai-chat\",\"ttfts\":[0.02],\"itls\":[[0.00001,0.005,0.006,0.00001]],"
-                + "\"output_lens\":[3],\"start_times\":[100.0]}");
+        Imported imported =
+                vllm("{\"backend\":\"openai-chat\",\"ttfts\":[0.02],\"itls\":[[0.00001,0.005,0.006,0.00001]],"
+                        + "\"output_lens\":[3],\"start_times\":[100.0]}");
 
         assertThat(times(chunks(imported, "r.json#0")))
                 .isEqualTo("null+0@100020 0+1@100020 1+1@100025 2+1@100031 null+0@100031");
