@@ -338,7 +338,7 @@ class ProbeTest(unittest.TestCase):
         recorder.outbox._send = send
         recorder._like = base  # as where the scheduler's thread was in the middle of a step
         steps(3, 2)
-        recorder._like = -1
+        recorder._rows = recorder._like = -1
         steps(5, 2)
         recorder.ship()
         messages = list(self.collected.messages())[1:]
@@ -486,7 +486,7 @@ class ProbeTest(unittest.TestCase):
             change(scheduler, output)
             scheduler.step_output = output
             scheduler.schedule()
-            return scheduler._tokenstair._open_steps[-1][4][6]
+            return scheduler._tokenstair._open_steps[-1][3][6]
 
         self.assertEqual(reason(lambda s, o: setattr(s, "running", list(range(8)))), records.WAIT_SEATS)
         self.assertEqual(
@@ -743,9 +743,45 @@ class ProbeTest(unittest.TestCase):
         self.assertIsNone(short_hash("something else"))
 
     def test_the_cause_of_a_stall(self):
-        self.assertEqual(stall_cause(100, 90, 0), "gil")
-        self.assertEqual(stall_cause(400, 0, 1), "stop")
-        self.assertIsNone(stall_cause(100, 20, 80))
+        self.assertEqual(stall_cause(40_000_000, 8, 0), "gil")
+        self.assertEqual(stall_cause(40_000_000, 0, 0), "stop")
+        self.assertEqual(stall_cause(900_000_000, 3, 300_000_000), "stop")
+        self.assertIsNone(stall_cause(40_000_000, 8, 30_000_000))
+
+    def test_a_process_that_is_stopped_and_an_interpreter_that_is_held_are_told_apart(self):
+        code = (
+            "import ctypes, sys, time\n"
+            "from tokenstair_probe.process import ProcessWatch\n"
+            "watch = ProcessWatch.start('worker', 0)\n"
+            "time.sleep(0.5)\n"
+            "print(time.monotonic_ns(), flush=True)\n"
+            "sys.stdin.readline()\n"
+            "time.sleep(0.3)\n"
+            "keep = ctypes.PyDLL(None).usleep\n"
+            "for _ in range(4):\n"
+            "    keep(700_000)\n"
+            "    time.sleep(0.2)\n"
+            "watch.finish()\n")
+        probe = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+        environment = {**os.environ, "TOKENSTAIR_PROBE": self.collected.address, "PYTHONPATH": probe}
+        with subprocess.Popen(
+                [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as process:
+            process.stdout.readline()
+            for _ in range(4):
+                process.send_signal(signal.SIGSTOP)
+                time.sleep(0.7)
+                process.send_signal(signal.SIGCONT)
+                time.sleep(0.2)
+            begun = time.monotonic_ns()
+            process.communicate("go\n")
+        found = {"stop": [], "gil": []}
+        for _, body in self.collected.messages():
+            for record in body:
+                # Where the machine is short of cores some are told as none, and some of the other are short ones.
+                if record[0] == records.PAUSED and record[3] - record[2] >= 400_000_000:
+                    found[record[1]].append(record[2] < begun)
+        self.assertTrue(found["stop"] and all(found["stop"]), found)
+        self.assertTrue(found["gil"] and not any(found["gil"]), found)
 
     def test_versions(self):
         self.assertEqual(verdict("0.32.0"), (True, None))

@@ -2,10 +2,11 @@
 import gc
 import os
 import platform
+import sys
 import threading
 from collections import deque
 from os import pread
-from time import monotonic_ns, process_time_ns, time_ns
+from time import monotonic_ns, time_ns
 
 from tokenstair_probe import __version__, records
 from tokenstair_probe.outbox import Outbox, Wire, endpoint
@@ -21,8 +22,10 @@ SHIP_MILLIS = 1_000
 LOOP_TICK_SECONDS = 0.02
 CLOSE_SECONDS = 0.5
 STALL_NANOS = 30_000_000
-# A look that is this late may have waited for a core: how long it did is read anew, so that it does not count for the next one.
+# A look that is this late may have waited for a core or the interpreter: how long it did is read anew, so that it does not count for the next one.
 WAITED_NANOS = 1_000_000
+# A look is given a core when its time has come, and once more where it then had to wait for the interpreter.
+TURNS_PER_LOOK = 2
 COLLECTION_NANOS = 1_000_000
 HELLO_NANOS = 2_000_000_000
 MAX_PENDING = 4096
@@ -147,7 +150,7 @@ class ProcessWatch:
         hello = shipped = signs = 0
         watchful_until = 0
         flowing = False
-        used, waited = process_time_ns(), pread(own, 64, 0)
+        before, looks = pread(own, 64, 0), 0
         now = monotonic_ns()
         while True:
             rest = WATCHFUL_TICK_NANOS if now < watchful_until else self._look_nanos if flowing else TICK_NANOS
@@ -155,14 +158,14 @@ class ProcessWatch:
             woken = self._wake.acquire(True, rest / 1e9)
             now = monotonic_ns()
             late = now - due
+            looks += 1
             if late >= STALL_NANOS:
-                without_core = _waited(pread(own, 64, 0)) - _waited(waited)
-                # Since the last look: a time on cores that is told too long makes "gil" of a "stop" at most.
-                cause = stall_cause(late, process_time_ns() - used, without_core)
+                without_core, turns = (b - a for a, b in zip(_waits(before), _waits(pread(own, 64, 0))))
+                cause = stall_cause(late, turns - TURNS_PER_LOOK * looks, without_core)
                 if cause is not None and late - without_core >= STALL_NANOS:
                     outbox.put((records.PAUSED, cause, due, now))
                     watchful_until = now + WATCHFUL_NANOS
-            before, signs = signs, self.signs
+            seen, signs = signs, self.signs
             slow_nanos = 0
             if self._recorders:
                 for recorder in self._recorders:
@@ -173,10 +176,10 @@ class ProcessWatch:
                 for total in list(self.totals.values()):
                     signs += total[1]
             # Steps that are slow, and those that follow slow ones for a while, are looked at as often as when there are none.
-            flowing = signs != before and now - slow_nanos >= WATCHFUL_NANOS
+            flowing = signs != seen and now - slow_nanos >= WATCHFUL_NANOS
             closing = self._closing
             # When nothing was done since the last look, what is kept goes out now.
-            if woken or closing or now - shipped >= (TICK_NANOS if signs == before else self._ship_nanos):
+            if woken or closing or now - shipped >= (TICK_NANOS if signs == seen else self._ship_nanos):
                 shipped = now
                 outbox.role, outbox.rank = self.role, self.rank
                 for recorder in self._recorders:
@@ -193,9 +196,9 @@ class ProcessWatch:
                 outbox.flush()
             if closing:
                 return
-            used = process_time_ns()
+            # Read seldom, as it is dearer than all else that a look does.
             if shipped == now or late >= WAITED_NANOS:
-                waited = pread(own, 64, 0)
+                before, looks = pread(own, 64, 0), 0
 
     def _describe(self) -> dict:
         return {**self._constants, "parent": os.getppid(), "dropped": self._dropped}
@@ -218,18 +221,24 @@ def _constants() -> dict:
 _STARTED = time_ns()
 
 
-def stall_cause(late: int, used: int, waited: int) -> str | None:
+def stall_cause(late: int, turns: int, waited: int) -> str | None:
     """Why the watch came late: something held the interpreter ("gil"), or nothing of the process ran ("stop").
 
-    None where the watch had no core for most of the time: that is told by the run-queue waits, and is no pause of the process.
+    A thread that waits for the interpreter gets a core each time that its patience with the holder ends, to ask for it; one of a process that is
+    stopped gets none. None where the watch waited for a core for most of the time: that is told by the run-queue waits, and is no pause of the process.
     """
     if 2 * waited >= late:
         return None
-    return "gil" if 2 * used >= late else "stop"
+    return "gil" if 2 * turns * _PATIENCE_NANOS >= late else "stop"
 
 
-def _waited(schedstat: bytes) -> int:
-    return int(schedstat.split()[1])
+_PATIENCE_NANOS = int(sys.getswitchinterval() * 1e9)
+
+
+def _waits(schedstat: bytes) -> tuple[int, int]:
+    """How long the thread has waited for a core, and how often it was given one."""
+    _, waited, turns = schedstat.split()
+    return int(waited), int(turns)
 
 
 def _text(path: str) -> str | None:
