@@ -1,6 +1,7 @@
 """The probe without vLLM: stand-ins have the attributes, and nothing but the attributes, that recorded schedulers have."""
 import ctypes
 import os
+import random
 import signal
 import struct
 import subprocess
@@ -74,6 +75,12 @@ class Pool:
 
     def reset_prefix_cache(self):
         return True
+
+
+class Waiting(str):
+    """A request that waits, as far as it is looked at."""
+
+    status = SimpleNamespace(name="WAITING")
 
 
 class Queue(list):
@@ -196,19 +203,19 @@ class ProbeTest(unittest.TestCase):
         return found
 
     def steps_of(self, messages):
-        """Whole steps, and those that are like one: [step, scheduled, computed before, outputs before, made by whole record]."""
+        """Whole steps, and those that are like one: [step, scheduled, computed before, outputs before, by a whole record, (running, waiting, free)]."""
         whole, found = {}, []
         for envelope, body in messages:
             for record in body:
                 if record[0] == records.STEP:
                     whole[record[1]] = record
-                    found.append([record[1], record[10], record[12], record[13], True])
+                    found.append([record[1], record[10], record[12], record[13], True, tuple(record[6:9])])
                 elif record[0] == records.SAME_STEPS:
                     for row in struct.iter_unpack(">12q", record[1]):
                         base = whole[row[8]]
                         more = row[0] - row[8]
                         self.assertGreater(more, 0)
-                        found.append([row[0], base[10], [c + more for c in base[12]], [o + more for o in base[13]], False])
+                        found.append([row[0], base[10], [c + more for c in base[12]], [o + more for o in base[13]], False, row[3:6]])
         return found
 
     def test_a_step_of_decodes_ships_the_engines_own_columns(self):
@@ -306,6 +313,109 @@ class ProbeTest(unittest.TestCase):
         found = self.steps_of(self.collected.messages())
         self.assertEqual([row[0] for row in found], list(range(7)))
         self.assertEqual([row[0] for row in found if row[4]], [0, 4, 5, 6])
+
+    def test_whatever_happens_each_step_is_told_as_it_was(self):
+        for seed in range(60):
+            with self.subTest(seed=seed):
+                self.told_as_it_was(random.Random(seed), in_flight=1 + seed % 3)
+
+    def told_as_it_was(self, draw, in_flight):
+        """An engine in which sequences come, end, are preempted, wait, get no token or several, and messages go at any time."""
+        scheduler = self.probed()
+        recorder = scheduler._tokenstair
+        frames = []
+        recorder.outbox._send = lambda frame, flags: frames.append(frame)
+        progress, truth, flight, made = {}, [], [], 0
+
+        def schedule():
+            new = []
+            for name in list(scheduler.waiting):
+                if draw.random() < 0.5:
+                    scheduler.waiting.remove(name)
+                    new.append(str(name))
+            if scheduler.running and draw.random() < 0.03:
+                victim = draw.choice(scheduler.running)
+                scheduler._preempt_request(scheduler.requests[victim], 1.0)
+                scheduler.running.remove(victim)
+                scheduler.waiting.append(Waiting(victim))
+                new = [name for name in new if name != victim]
+            scheduler.running = [*scheduler.running, *new]
+            scheduled = {name: 1 for name in scheduler.running if draw.random() > 0.01}
+            for name in new:
+                scheduled[name] = draw.choice((1, 1, 7))
+            if scheduled and draw.random() < 0.02:
+                scheduled[next(iter(scheduled))] = 3
+            fresh = [name for name in new if name not in progress]
+            for name in fresh:
+                progress[name] = [0, 0]
+            old = [name for name in scheduled if name not in fresh]
+            output = step_output(
+                scheduled, old, [progress[name][0] for name in old], [progress[name][1] for name in old],
+                [SimpleNamespace(req_id=name, num_computed_tokens=0) for name in fresh])
+            scheduler.kv_cache_manager.block_pool.free_block_queue.num_free_blocks = draw.randrange(100)
+            truth.append((dict(scheduled), [progress[name][0] for name in old], [progress[name][1] for name in old], len(scheduler.running),
+                          len(scheduler.waiting), scheduler.kv_cache_manager.block_pool.free_block_queue.num_free_blocks))
+            scheduler.step_output = output
+            scheduler.finished_req_ids = set()
+            self.assertIs(scheduler.schedule(), output)
+            for name, count in scheduled.items():
+                # As vLLM counts them where steps overlap: what is expected of a step that is in flight is there.
+                progress[name][0] += count
+                progress[name][1] += 1
+            flight.append(output)
+
+        def update():
+            output = flight.pop(0)
+            outputs = []
+            for name in output.num_scheduled_tokens:
+                if name not in scheduler.requests or draw.random() < 0.01:
+                    progress[name][1] -= 1
+                else:
+                    end = draw.random() < 0.02
+                    outputs.append(Output(name, [1], "length" if end else None))
+                    if end:
+                        forget(name)
+            scheduler.result = {0: SimpleNamespace(outputs=outputs)} if outputs else {}
+            scheduler.update_from_output(output, None)
+
+        def forget(name):
+            scheduler.finished_req_ids = {*scheduler.finished_req_ids, name}
+            del scheduler.requests[name]
+            for queue in (scheduler.running, scheduler.waiting):
+                if name in queue:
+                    queue.remove(name)
+
+        for _ in range(250):
+            if len(scheduler.requests) < 3 or draw.random() < 0.03:
+                made += 1
+                request = Request(f"r{made}", outputs=0)
+                scheduler.add_request(request)
+                scheduler.waiting.append(Waiting(request.request_id))
+            if scheduler.requests and draw.random() < 0.01:
+                name = draw.choice(list(scheduler.requests))
+                scheduler.finish_requests([name], SimpleNamespace(name="FINISHED_ABORTED"))
+                forget(name)
+            schedule()
+            if draw.random() < 0.03:
+                recorder.ship()
+            while len(flight) >= in_flight:
+                update()
+            if draw.random() < 0.05:
+                recorder.ship()
+        while flight:
+            update()
+        recorder.ship()
+        messages = [(msgspec.msgpack.decode(envelope), decode_all(body)) for envelope, body in zip(frames[::2], frames[1::2])]
+        told = self.steps_of(messages)
+        self.assertEqual(recorder.errors, 0)
+        self.assertEqual([row[0] for row in told], list(range(250)))
+        for (scheduled, computed, outputs, running, waiting, free), row in zip(truth, told):
+            self.assertEqual([scheduled, computed, outputs], row[1:4])
+            self.assertEqual((running, waiting, free), row[5])
+        self.assertTrue(any(not row[4] for row in told))
+        self.assertEqual(recorder.errors, 0)
+        for envelope, body in messages:
+            self.assertEqual(envelope[7], count_of(body))
 
     def test_an_engine_that_guesses_tokens_tells_every_step_whole(self):
         scheduler = Probed("a")
@@ -707,7 +817,7 @@ class ProbeTest(unittest.TestCase):
         self.run_step(scheduler, outputs[3], scheduler.result)
         scheduler._tokenstair.ship()
         found = self.steps_of(self.collected.messages())
-        self.assertEqual([(step, computed) for step, _, computed, _, _ in found], [(0, [68]), (2, [70]), (3, [71])])
+        self.assertEqual([(step, computed) for step, _, computed, *_ in found], [(0, [68]), (2, [70]), (3, [71])])
 
     def test_a_record_that_cannot_be_encoded_keeps_its_number(self):
         outbox = self.outbox()

@@ -252,8 +252,8 @@ class StepRecorder:
                 if len(each.outputs) == alike and not self.scheduler.finished_req_ids:
                     break
             else:
-                # Those that were taken to be like this one are not.
-                self._unlike = numbers[0]
+                # Those that were taken to be like this one are not; and what those in flight began with counts on what it did not give.
+                self._unlike = max(self._unlike, self.step_count - 1)
             like = numbers[8]
             if like > self._unlike:
                 self._keep_row((*numbers, start, end, -1))
