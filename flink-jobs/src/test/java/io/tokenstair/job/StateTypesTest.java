@@ -250,7 +250,7 @@ class StateTypesTest {
 
         assertThat(back.count).isEqualTo(2);
         assertThat(back.rowsTo - back.rowsFrom).isEqualTo(2 * open.rowsTo);
-        row.read(back.rows(), back.rowsFrom);
+        row.read(back.rows, back.rowsFrom);
         assertThat(row.tokenIndex).isEqualTo(7);
     }
 

@@ -22,6 +22,7 @@ public final class SequenceRows {
     private final int[] cachedTokens;
     private final int[] preemptionCount;
     private final long[] waitNanos;
+    private final boolean onlyDecodes;
 
     /** Takes the columns as they are; all must have the same length. */
     public SequenceRows(
@@ -34,6 +35,36 @@ public final class SequenceRows {
             int[] cachedTokens,
             int[] preemptionCount,
             long[] waitNanos) {
+        this(
+                requestHandle,
+                firstTokenIndex,
+                tokenCount,
+                contextTokens,
+                scheduledTokens,
+                phase,
+                cachedTokens,
+                preemptionCount,
+                waitNanos,
+                false);
+    }
+
+    /**
+     * Takes the columns as they are; all must have the same length.
+     *
+     * @param onlyDecodes true where it is known of all rows that they decode one token, compute one, and say nothing of a cache
+     */
+    public SequenceRows(
+            int[] requestHandle,
+            int[] firstTokenIndex,
+            int[] tokenCount,
+            int[] contextTokens,
+            int[] scheduledTokens,
+            byte[] phase,
+            int[] cachedTokens,
+            int[] preemptionCount,
+            long[] waitNanos,
+            boolean onlyDecodes) {
+        this.onlyDecodes = onlyDecodes;
         this.count = requestHandle.length;
         if (firstTokenIndex.length != count
                 || tokenCount.length != count
@@ -87,6 +118,14 @@ public final class SequenceRows {
     /** The sequences in the step. */
     public int count() {
         return count;
+    }
+
+    /**
+     * Whether all rows decode one token, compute one, and say nothing of a cache, as those of nearly all steps do: nobody need look at
+     * these columns then. False where that is not known.
+     */
+    public boolean onlyDecodes() {
+        return onlyDecodes;
     }
 
     /** Handle of row {@code i}. */

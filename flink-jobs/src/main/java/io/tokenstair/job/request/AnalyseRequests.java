@@ -107,7 +107,7 @@ public final class AnalyseRequests
             // They wait for seconds: what all of them repeat is kept once.
             input.requestId = buffer.inputs.get(0).requestId;
         }
-        buffer.inputs.add(input);
+        buffer.add(input);
         arm(buffer, input.coarseEpochMillis, context);
         bufferState.update(buffer);
     }

@@ -67,7 +67,7 @@ final class RequestDrain {
         long complete = end ? Long.MAX_VALUE : watermark - AnalyseRequests.HOLD_MILLIS;
         counter.shipTo(pane -> sides.say(AnalyseRequests.DURATIONS, pane));
         RequestLife life = new RequestLife(requestId, request, new Shipping(sides, runs), counter, clocks);
-        List<RequestInput> taken = takeDue(buffer.inputs, complete);
+        List<RequestInput> taken = takeDue(buffer, complete);
         RequestInput before = null;
         for (RequestInput input : taken) {
             if (before != null
@@ -90,10 +90,7 @@ final class RequestDrain {
         if (forgotten && buffer.inputs.isEmpty()) {
             return FORGOTTEN;
         }
-        long next = life.nextEndMillis();
-        for (RequestInput input : buffer.inputs) {
-            next = Math.min(next, input.coarseEpochMillis);
-        }
+        long next = Math.min(life.nextEndMillis(), buffer.earliestMillis());
         if (buffer.inputs.isEmpty() && request.open.isEmpty()) {
             // It may rest for a day: lists that have been long keep their room.
             buffer.inputs = new ArrayList<>(0);
@@ -103,17 +100,8 @@ final class RequestDrain {
     }
 
     /** Takes what event time has completed out of the inputs, in order. The list is the same at every call. */
-    private List<RequestInput> takeDue(List<RequestInput> inputs, long complete) {
-        int kept = 0;
-        for (int i = 0; i < inputs.size(); i++) {
-            RequestInput input = inputs.get(i);
-            if (input.coarseEpochMillis <= complete) {
-                due.add(input);
-            } else {
-                inputs.set(kept++, input);
-            }
-        }
-        inputs.subList(kept, inputs.size()).clear();
+    private List<RequestInput> takeDue(RequestBuffer buffer, long complete) {
+        buffer.takeDue(complete, due);
         due.sort(RequestInput.ORDER);
         return due;
     }

@@ -25,6 +25,11 @@ public class RequestInput {
             .thenComparingLong((RequestInput input) -> input.originSequence)
             .thenComparingInt((RequestInput input) -> input.detail);
 
+    /** Bytes that a processor fetches at once, and the most of an input that are fetched ahead. */
+    private static final int LINE_BYTES = 64;
+
+    private static final int TOUCHED_BYTES = 8 * LINE_BYTES;
+
     public String requestId = "";
     public long coarseEpochMillis;
     public String origin = "";
@@ -213,10 +218,15 @@ public class RequestInput {
         }
     }
 
-    /** Reads a little of it. */
+    /** Reads a little of each part of it that is fetched at once. */
     int touch() {
         byte[] bytes = packed;
-        return bytes == null ? 0 : bytes[packedFrom] + bytes[packedFrom + packedTo >> 1];
+        int sum = sent == null ? 0 : sent.touch();
+        int end = bytes == null ? 0 : Math.min(packedTo, packedFrom + TOUCHED_BYTES);
+        for (int at = packedFrom; bytes != null && at < end; at += LINE_BYTES) {
+            sum += bytes[at];
+        }
+        return sum;
     }
 
     /** The bytes its packed form lies in, or null. */

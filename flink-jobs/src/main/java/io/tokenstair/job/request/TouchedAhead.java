@@ -32,11 +32,12 @@ final class TouchedAhead {
         for (int i = 0; i < count; i++) {
             RequestBuffer buffer = buffers[i];
             RequestState request = requests[i];
-            sum += buffer == null ? 0 : buffer.inputs.size();
+            sum += buffer == null ? 0 : buffer.inputs.size() + buffer.waiting();
             sum += request == null ? 0 : request.open.size();
         }
         for (int i = 0; i < count; i++) {
             RequestBuffer buffer = buffers[i];
+            sum += buffer == null ? 0 : buffer.earliestMillis();
             firsts[i] = buffer == null || buffer.inputs.isEmpty() ? null : buffer.inputs.get(0);
             RequestState request = requests[i];
             lifetimes[i] = request == null || request.open.isEmpty() ? null : request.open.get(0);

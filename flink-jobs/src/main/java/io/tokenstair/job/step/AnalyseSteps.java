@@ -176,13 +176,13 @@ public final class AnalyseSteps
             context.timerService().registerEventTimeTimer(Long.MAX_VALUE);
         }
         if (sortedInput && record.coarseEpochMillis != Long.MAX_VALUE) {
-            if (!buffer.records.isEmpty() && older(buffer, record.coarseEpochMillis)) {
+            if (buffer.earliestMillis() < record.coarseEpochMillis) {
                 drain(context.getCurrentKey(), buffer, record.coarseEpochMillis - 1, context, out);
             }
         } else if (!sortedInput && record.coarseEpochMillis != Long.MAX_VALUE) {
             arm(buffer, record.coarseEpochMillis, context);
         }
-        buffer.records.add(record);
+        buffer.add(record);
         bufferState.update(buffer);
     }
 
@@ -194,15 +194,6 @@ public final class AnalyseSteps
 
     private ClockGraph graph(ReadOnlyContext context) throws Exception {
         return clocks.graph(context.getBroadcastState(ClockBroadcast.WAYS));
-    }
-
-    private static boolean older(EngineBuffer buffer, long millis) {
-        for (EngineRecord record : buffer.records) {
-            if (record.coarseEpochMillis < millis) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Sets the timer for what has this event time. One for later, of a partition that is ahead, gives way. */
@@ -242,10 +233,7 @@ public final class AnalyseSteps
         }
         keep(ranks);
         if (!buffer.records.isEmpty()) {
-            long earliest = Long.MAX_VALUE;
-            for (EngineRecord record : buffer.records) {
-                earliest = Math.min(earliest, record.coarseEpochMillis);
-            }
+            long earliest = buffer.earliestMillis();
             if (earliest != Long.MAX_VALUE) {
                 arm(buffer, earliest, context);
             }
@@ -323,19 +311,13 @@ public final class AnalyseSteps
             String engineId, EngineBuffer buffer, long complete, ReadOnlyContext context, Collector<RequestInput> out)
             throws Exception {
         SortedMap<Integer, EngineState> ranks = ranks(engineId);
-        List<EngineRecord> due = new ArrayList<>();
-        List<EngineRecord> later = new ArrayList<>();
-        for (EngineRecord record : buffer.records) {
-            (record.coarseEpochMillis <= complete ? due : later).add(record);
-        }
-        due.sort(EngineRecord.ORDER);
         Map<Integer, EngineTimeline> timelines = new TreeMap<>();
         for (Map.Entry<Integer, EngineState> entry : ranks.entrySet()) {
             timelines.put(entry.getKey(), timeline(entry.getValue(), context, out));
         }
         EngineTimeline first = Objects.requireNonNull(timelines.get(0));
         EngineRecord before = null;
-        for (EngineRecord record : due) {
+        for (EngineRecord record : buffer.takeDue(complete)) {
             if (before != null && EngineRecord.ORDER.compare(before, record) == 0) {
                 // The same event again: a log or an archive that was written twice.
                 continue;
@@ -365,7 +347,6 @@ public final class AnalyseSteps
             }
         }
         timelines.values().forEach(EngineTimeline::settle);
-        buffer.records = later;
         counter.ship();
         keep(ranks);
         return ranks;

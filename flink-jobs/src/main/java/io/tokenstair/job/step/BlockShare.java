@@ -22,7 +22,7 @@ public final class BlockShare {
 
     /** Takes in the shared rows of a batch. False where it has none, or not all of them are among the rows of those before. */
     public boolean cover(TokenBatch batch) {
-        SharedRows shared = batch.shared;
+        SharedRows shared = batch.shared();
         if (shared == null || batch.runs() == 0 || (rows != null && rows != shared)) {
             return false;
         }
@@ -40,11 +40,10 @@ public final class BlockShare {
 
     /** Puts a batch that is covered, without its shared rows. */
     public void put(TokenBatch batch, PackedBytes out) {
-        SharedRows shared = rows;
-        if (shared == null) {
+        if (rows == null || batch.shared() != rows) {
             throw new IllegalStateException("Cannot put a batch whose shared rows are not here");
         }
-        TokenBatchSerializer.putSharing(batch, shared, this, out);
+        TokenBatchSerializer.putSharing(batch, this, out);
     }
 
     /** Puts a text: its number among those of the block. */

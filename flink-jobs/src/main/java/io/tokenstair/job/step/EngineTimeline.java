@@ -41,6 +41,7 @@ import io.tokenstair.milestone.MilestoneKind;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -827,10 +828,13 @@ public final class EngineTimeline {
         int block = state.blockSizeTokens;
         // Of a power of two the rest is in the low bits: nearly all rows are done with that.
         int restMask = Integer.bitCount(block) == 1 ? block - 1 : 0;
+        boolean onlyDecodes = rows.onlyDecodes();
         for (int i = 0; i < rows.count(); i++) {
-            if (restMask != 0
-                    && rows.scheduledTokens(i) <= (rows.contextTokens(i) & restMask)
-                    && rows.phaseCode(i) == Phase.DECODE.code()) {
+            int rest = rows.contextTokens(i) & restMask;
+            if (onlyDecodes && rest != 0) {
+                continue;
+            }
+            if (restMask != 0 && rows.scheduledTokens(i) <= rest && rows.phaseCode(i) == Phase.DECODE.code()) {
                 continue;
             }
             int after = rows.contextTokens(i) / block;
@@ -1397,7 +1401,7 @@ public final class EngineTimeline {
         boolean together = leader >= 0 && sharedRow(judged, rows, leader);
         boolean holds = together && sharedBehindLength > 0;
         if (holds) {
-            held.begin(header, sharedBehind, sharedBehindLength, judged.endNanos, row.coarseEpochMillis);
+            held.begin(header, judged.endNanos, row.coarseEpochMillis);
             state.sharedRows = SharedRows.with(state.sharedRows, state.steps + 1, sharedBehind, sharedBehindLength);
             statistics.beginAlike(shared);
         } else {
@@ -1500,9 +1504,7 @@ public final class EngineTimeline {
                 && sequence.sharedInStep == state.steps
                 && followers.contextGrew[i];
         if (behind) {
-            int at = batch.rowsTo;
-            batch.add(sharedBehind, sharedBehindLength, row.endNanos, row.coarseEpochMillis);
-            batch.sharing(at, state.steps + 1, 1);
+            batch.addShared(sharedRows(), state.steps + 1, 1, row.coarseEpochMillis);
         } else {
             TokenRow.rename(sharedBytes, 0, tokenIndex, contextTokens);
             batch.add(sharedBytes, sharedLength, row.endNanos, row.coarseEpochMillis);
@@ -1512,6 +1514,10 @@ public final class EngineTimeline {
         sequence.lastNanos = judged.endNanos;
         statistics.token(sequence, shared, tokenIndex);
         cut(sequence, batch, tokenIndex);
+    }
+
+    private SharedRows sharedRows() {
+        return Objects.requireNonNull(state.sharedRows, "shared rows of a step that has some");
     }
 
     /** Whether what lies between the last token and this step can be a gap. */
@@ -1594,7 +1600,7 @@ public final class EngineTimeline {
         }
         held.settle(sequence);
         batch.residentNanosPerToken = state.snapshot.residentNanosPerToken();
-        batch.shared = state.sharedRows;
+        batch.share(state.sharedRows);
         sequence.open = null;
         output.tokens(batch);
     }

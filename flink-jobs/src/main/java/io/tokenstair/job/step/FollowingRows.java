@@ -23,6 +23,9 @@ final class FollowingRows {
     /** The row that others follow, or -1. */
     int leader = -1;
 
+    /** Whether all rows of the step at hand are of one token each. */
+    private boolean onlyDecodes;
+
     /**
      * Looks at the rows of a step before anything of it has been added to its sequences.
      *
@@ -51,6 +54,7 @@ final class FollowingRows {
         long seen = state.steps + 1;
         SequenceState first = null;
         boolean heldFollow = false;
+        onlyDecodes = rows.onlyDecodes();
         for (int i = 0; i < count; i++) {
             SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
@@ -98,7 +102,7 @@ final class FollowingRows {
         }
     }
 
-    private static boolean isPlain(EngineState state, SequenceState sequence, SequenceRows rows, int row) {
+    private boolean isPlain(EngineState state, SequenceState sequence, SequenceRows rows, int row) {
         return sequence.undisturbed
                 && sequence.stepsAtLast == state.steps
                 && sequence.ownSteps == 0
@@ -110,10 +114,12 @@ final class FollowingRows {
     }
 
     /** Whether a row is one further token of its sequence and nothing else. */
-    private static boolean isOneToken(SequenceState sequence, SequenceRows rows, int row) {
-        return rows.phaseCode(row) == Phase.DECODE.code()
-                && rows.tokenCount(row) == 1
-                && rows.cachedTokens(row) == SequenceRows.ABSENT
+    private boolean isOneToken(SequenceState sequence, SequenceRows rows, int row) {
+        boolean decodes = onlyDecodes
+                || (rows.phaseCode(row) == Phase.DECODE.code()
+                        && rows.tokenCount(row) == 1
+                        && rows.cachedTokens(row) == SequenceRows.ABSENT);
+        return decodes
                 && (rows.firstTokenIndex(row) == SequenceRows.ABSENT
                         || rows.firstTokenIndex(row) == sequence.nextTokenIndex);
     }

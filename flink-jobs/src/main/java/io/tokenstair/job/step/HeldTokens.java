@@ -2,10 +2,11 @@ package io.tokenstair.job.step;
 
 import io.tokenstair.event.EventHeader;
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * Tokens of sequences that follow each other step after step ({@link FollowingRows}), not yet in their batches. The row of such a step is
- * the same bytes for all of them: it is kept here once, and a sequence counts how many of the last ones are its own. Its batch
+ * the same bytes for all of them: it is in the {@link SharedRows}, and a sequence counts how many of the last ones are its own. Its batch
  * and its memory take them over when anything else happens to it, at the latest when the timeline has nothing more to do: nothing of
  * it is kept in snapshots.
  *
@@ -13,15 +14,13 @@ import java.util.Arrays;
  * was seen in a step. They are those of the last step that made tokens.
  */
 final class HeldTokens {
-    /** Most steps whose rows are kept. */
+    /** Most steps that tokens are held. */
     static final int STEPS = 128;
 
     private final EngineState state;
 
-    private byte[] rows = new byte[4_096];
-    private final int[] rowFrom = new int[STEPS];
-    private int rowsTo;
-    private int rowCount;
+    /** Steps since all were given their tokens. */
+    private int stepCount;
 
     /** Those with held tokens, and some that had. */
     private SequenceState[] holders = new SequenceState[64];
@@ -67,16 +66,11 @@ final class HeldTokens {
     }
 
     /** Begins a step that makes tokens to be held. Whoever holds some gets one of it. */
-    void begin(EventHeader header, byte[] row, int length, long stepEndNanos, long stepCoarseEpochMillis) {
-        if (rowCount == STEPS) {
+    void begin(EventHeader header, long stepEndNanos, long stepCoarseEpochMillis) {
+        if (stepCount == STEPS) {
             settleAll();
         }
-        if (rowsTo + length > rows.length) {
-            rows = Arrays.copyOf(rows, Math.max(rowsTo + length, 2 * rows.length));
-        }
-        System.arraycopy(row, 0, rows, rowsTo, length);
-        rowFrom[rowCount++] = rowsTo;
-        rowsTo += length;
+        stepCount++;
         number = state.steps + 1;
         endNanos = stepEndNanos;
         coarseEpochMillis = stepCoarseEpochMillis;
@@ -112,10 +106,8 @@ final class HeldTokens {
         }
         sequence.heldTokens = 0;
         holding--;
-        int from = rowFrom[rowCount - count];
-        int at = batch.rowsTo;
-        batch.add(rows, from, rowsTo - from, count, coarseEpochMillis);
-        batch.sharing(at, number - count + 1, count);
+        SharedRows rows = Objects.requireNonNull(state.sharedRows, "rows of steps that made held tokens");
+        batch.addShared(rows, number - count + 1, count, coarseEpochMillis);
         batch.lastStepSequence = stepSequence;
         sequence.seenNanos = endNanos;
         sequence.lastNanos = endNanos;
@@ -136,7 +128,6 @@ final class HeldTokens {
         }
         Arrays.fill(holders, 0, holderCount, null);
         holderCount = 0;
-        rowCount = 0;
-        rowsTo = 0;
+        stepCount = 0;
     }
 }

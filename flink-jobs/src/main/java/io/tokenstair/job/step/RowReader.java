@@ -24,9 +24,10 @@ public final class RowReader {
         runLeft = 0;
         piece = 1;
         if (rows == null) {
-            bytes = batch.rows();
-            at = batch.rowsFrom;
-            end = batch.rowsTo;
+            TokenBatch whole = batch.whole();
+            bytes = whole.rows;
+            at = whole.rowsFrom;
+            end = whole.rowsTo;
         } else {
             bytes = rows.bytes();
             at = rows.pieceFrom(0);

@@ -103,6 +103,11 @@ public final class SentShare {
         batches++;
     }
 
+    /** Reads a little of it. */
+    public int touch() {
+        return from.length + batches;
+    }
+
     /** Its rows in columns; null where so few batches have them that these are not worth it. */
     @Nullable
     SharedColumns columns() {

@@ -42,8 +42,8 @@ public class TokenBatch {
     private static final int[] NO_RUNS = {};
     private static final byte[] NO_ROWS = {};
 
-    /** Room for a full batch of ordinary tokens. */
-    private static final int USUAL_BYTES = 1_800;
+    /** Room for what an ordinary batch has of its own. */
+    private static final int USUAL_BYTES = 256;
 
     public SequenceName name = new SequenceName();
     public String clockId = "";
@@ -51,8 +51,8 @@ public class TokenBatch {
     public long firstEndNanos;
     public long firstCoarseEpochMillis;
     public long lastCoarseEpochMillis;
-    /** The rows, between two positions; empty while they lie in a block. */
-    private byte[] rows;
+    /** Its own rows, between two positions: all that it has, where it is {@link #whole}. */
+    public byte[] rows;
 
     public int rowsFrom;
     public int rowsTo;
@@ -70,41 +70,117 @@ public class TokenBatch {
     /** Most runs of shared rows that are known of a batch. */
     private static final int MAX_RUNS = 8;
 
-    // Of the rows that other sequences have too, in runs of consecutive steps: where each begins, its first step
-    // counted from that of the
-    // first run, and how many there are. Not part of the content, and not kept in snapshots.
+    // Rows that other sequences have too, in runs of consecutive steps: behind how many bytes of its own each comes, its first step
+    // counted from that of the first run, and how many there are. They are in the shared rows, and not copied before somebody wants all.
     private int[] runs = NO_RUNS;
 
     private int runCount;
-    private int runsTo;
     private long runStep;
+    private @Nullable SharedRows shared;
 
-    /** Where its shared rows are, once it is sent; null where it has none. */
-    @Nullable
-    SharedRows shared;
-
-    /** Where its rows lie, one that came in a block; null where they are its own. */
+    /** Where its rows lie, of one that came in a block; null where it has none of its own there. */
     private @Nullable BlockRows blockRows;
 
-    /** Says that the rows behind a position are those that sequences share in so many steps. */
-    void sharing(int from, long step, int steps) {
+    /** Appends the rows of so many steps that are shared, the last one of this event time. It must have a row before them. */
+    void addShared(SharedRows rowsOfSteps, long step, int steps, long moreCoarseEpochMillis) {
+        if (shared != null && shared != rowsOfSteps && !share(rowsOfSteps)) {
+            ownAll();
+        }
         int last = 3 * (runCount - 1);
-        if (runCount > 0 && runsTo == from && runStep + runs[last + 1] + runs[last + 2] == step) {
+        if (runCount > 0 && runs[last] == rowsTo - rowsFrom && runStep + runs[last + 1] + runs[last + 2] == step) {
             runs[last + 2] += steps;
-            runsTo = rowsTo;
         } else if (runCount < MAX_RUNS) {
             if (runCount == 0) {
                 runStep = step;
+                shared = rowsOfSteps;
             }
             if (3 * runCount == runs.length) {
                 runs = Arrays.copyOf(runs, Math.max(6, 2 * runs.length));
             }
-            runs[3 * runCount] = from;
+            runs[3 * runCount] = rowsTo - rowsFrom;
             runs[3 * runCount + 1] = (int) (step - runStep);
             runs[3 * runCount + 2] = steps;
             runCount++;
-            runsTo = rowsTo;
+        } else {
+            int length = rowsOfSteps.from(step + steps) - rowsOfSteps.from(step);
+            room(length);
+            System.arraycopy(rowsOfSteps.bytes(), rowsOfSteps.from(step), rows, rowsTo, length);
+            rowsTo += length;
         }
+        count += steps;
+        lastCoarseEpochMillis = moreCoarseEpochMillis;
+    }
+
+    /** Takes its shared rows from there, if all of them are there. */
+    boolean share(@Nullable SharedRows rowsOfSteps) {
+        if (runCount == 0 || rowsOfSteps == null) {
+            return false;
+        }
+        int last = runCount - 1;
+        if (rowsOfSteps.has(runStep, (int) (runStep(last) + runSteps(last) - runStep))) {
+            shared = rowsOfSteps;
+            return true;
+        }
+        return false;
+    }
+
+    /** Where its shared rows are; null where it has none. */
+    @Nullable
+    SharedRows shared() {
+        return shared;
+    }
+
+    /** Its rows where they lie in a block; null where they do not. */
+    @Nullable
+    BlockRows blockRows() {
+        return blockRows;
+    }
+
+    /** A batch that has all of these rows itself: this one, if it has. It is not changed. */
+    TokenBatch whole() {
+        return runCount == 0 && blockRows == null ? this : copy();
+    }
+
+    private void ownAll() {
+        rows = together();
+        rowsFrom = 0;
+        rowsTo = rows.length;
+        runs = NO_RUNS;
+        runCount = 0;
+        shared = null;
+    }
+
+    /** Bytes of all rows. */
+    int rowBytes() {
+        int length = rowsTo - rowsFrom;
+        for (int run = 0; run < runCount; run++) {
+            length += sharedBytes(run);
+        }
+        return length;
+    }
+
+    private int sharedBytes(int run) {
+        long step = runStep(run);
+        return shared == null ? 0 : shared.from(step + runSteps(run)) - shared.from(step);
+    }
+
+    /** All rows, one behind the other, in an array of their own. */
+    private byte[] together() {
+        if (blockRows != null) {
+            return blockRows.together(rowsTo);
+        }
+        byte[] together = new byte[rowBytes()];
+        int own = rowsFrom;
+        int at = 0;
+        for (int run = 0; run < runCount && shared != null; run++) {
+            int before = runFrom(run) - own;
+            System.arraycopy(rows, own, together, at, before);
+            System.arraycopy(shared.bytes(), shared.from(runStep(run)), together, at + before, sharedBytes(run));
+            own += before;
+            at += before + sharedBytes(run);
+        }
+        System.arraycopy(rows, own, together, at, rowsTo - own);
+        return together;
     }
 
     /** How many runs of shared rows it has. */
@@ -112,9 +188,9 @@ public class TokenBatch {
         return runCount;
     }
 
-    /** Where a run of shared rows begins. */
+    /** Where among its own rows a run of shared ones comes. */
     int runFrom(int run) {
-        return runs[3 * run];
+        return rowsFrom + runs[3 * run];
     }
 
     /** The first step of a run of shared rows. */
@@ -151,24 +227,10 @@ public class TokenBatch {
         this.blockRows = blockRows;
     }
 
-    /** Its rows where they lie in a block; null where {@link #rows} has them. */
-    @Nullable
-    BlockRows blockRows() {
-        return blockRows;
-    }
-
-    /** What has its rows between {@link #rowsFrom} and {@link #rowsTo}. */
-    public byte[] rows() {
-        if (blockRows != null) {
-            rows = blockRows.together(rowsTo);
-            blockRows = null;
-        }
-        return rows;
-    }
-
-    /** A batch of its own that holds the same; names and slow tokens, which nobody changes, are shared. */
+    /** A batch of its own that holds the same, all rows in it; names and slow tokens, which nobody changes, are shared. */
     TokenBatch copy() {
-        TokenBatch copy = new TokenBatch(Arrays.copyOfRange(rows(), rowsFrom, rowsTo), 0, rowsTo - rowsFrom);
+        byte[] all = together();
+        TokenBatch copy = new TokenBatch(all, 0, all.length);
         copy.name = name;
         copy.clockId = clockId;
         copy.count = count;
@@ -198,15 +260,6 @@ public class TokenBatch {
         counted(endNanos, coarseEpochMillis);
     }
 
-    /** Appends the bytes of several rows to those that are there, the last one of this event time. */
-    void add(byte[] moreRows, int from, int length, int moreCount, long moreCoarseEpochMillis) {
-        room(length);
-        System.arraycopy(moreRows, from, rows, rowsTo, length);
-        rowsTo += length;
-        count += moreCount;
-        lastCoarseEpochMillis = moreCoarseEpochMillis;
-    }
-
     private void counted(long endNanos, long coarseEpochMillis) {
         if (count++ == 0) {
             firstEndNanos = endNanos;
@@ -216,16 +269,19 @@ public class TokenBatch {
     }
 
     private void room(int more) {
-        if (rowsTo + more > rows().length) {
+        if (blockRows != null) {
+            throw new IllegalStateException("Cannot add to a batch that came in a block");
+        }
+        if (rowsTo + more > rows.length) {
             rows = Arrays.copyOf(rows, Math.max(rowsTo + more, 2 * rows.length));
         }
     }
 
-    /** Index of its first token. It must have one. */
+    /** Index of its first token. It must have one, and begins with a row of its own. */
     public int firstTokenIndex() {
         BlockRows block = blockRows;
-        return block == null || block.pieceFrom(0) == block.pieceTo(0)
-                ? TokenRow.tokenIndex(rows(), rowsFrom)
+        return block == null
+                ? TokenRow.tokenIndex(rows, rowsFrom)
                 : TokenRow.tokenIndex(block.bytes(), block.pieceFrom(0));
     }
 

@@ -81,27 +81,26 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         for (SlowToken token : batch.slow) {
             putSlow(token, out);
         }
-        out.putBytes(batch.rows(), batch.rowsFrom, batch.rowsTo - batch.rowsFrom);
+        TokenBatch whole = batch.whole();
+        out.putBytes(whole.rows, whole.rowsFrom, whole.rowsTo - whole.rowsFrom);
     }
 
     /** Puts a batch of which runs of rows are shared, without these, and without its texts. */
-    static void putSharing(TokenBatch batch, SharedRows shared, BlockShare share, PackedBytes out) {
+    static void putSharing(TokenBatch batch, BlockShare share, PackedBytes out) {
         putHead(batch, out);
         for (SlowToken token : batch.slow) {
             putSlow(token, share, out);
         }
-        out.putInt(batch.rowsTo - batch.rowsFrom);
+        out.putInt(batch.rowBytes());
         out.putInt(batch.runs());
         int at = batch.rowsFrom;
         for (int run = 0; run < batch.runs(); run++) {
-            long step = batch.runStep(run);
-            int steps = batch.runSteps(run);
-            out.putBytes(batch.rows(), at, batch.runFrom(run) - at);
-            out.putLong(step);
-            out.putInt(steps);
-            at = batch.runFrom(run) + shared.from(step + steps) - shared.from(step);
+            out.putBytes(batch.rows, at, batch.runFrom(run) - at);
+            out.putLong(batch.runStep(run));
+            out.putInt(batch.runSteps(run));
+            at = batch.runFrom(run);
         }
-        out.putBytes(batch.rows(), at, batch.rowsTo - at);
+        out.putBytes(batch.rows, at, batch.rowsTo - at);
     }
 
     private static void putHead(TokenBatch batch, PackedBytes out) {

@@ -70,7 +70,13 @@ final class TokenJudge {
         long pairs = 0;
         int decodes = 0;
         boolean schedules = false;
-        for (int i = 0; i < rows.count(); i++) {
+        if (rows.onlyDecodes()) {
+            decodes = rows.count();
+            for (int i = 0; i < decodes; i++) {
+                resident += rows.contextTokens(i);
+            }
+        }
+        for (int i = decodes; i < rows.count(); i++) {
             schedules |= rows.cachedTokens(i) != SequenceRows.ABSENT;
             int phase = rows.phaseCode(i);
             if (phase == Phase.DECODE.code()) {
@@ -206,6 +212,7 @@ final class TokenJudge {
      * a name are only part of its load.
      */
     void rows(JudgedStep judged, SequenceRows rows, @Nullable SequenceState[] sequenceOfRow) {
+        boolean onlyDecodes = rows.onlyDecodes();
         for (int i = 0; i < rows.count(); i++) {
             SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
@@ -214,7 +221,7 @@ final class TokenJudge {
             sequence.contextTokens = rows.contextTokens(i);
             sequence.running = true;
             largest(judged, sequence);
-            int phase = rows.phaseCode(i);
+            int phase = onlyDecodes ? Phase.DECODE.code() : rows.phaseCode(i);
             if (phase != Phase.DECODE.code()) {
                 int tokens = rows.scheduledTokens(i);
                 long pairs = StepLoad.pairs(tokens, rows.contextTokens(i));

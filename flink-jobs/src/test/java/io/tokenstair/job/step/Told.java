@@ -200,15 +200,16 @@ public final class Told implements EngineOutput {
     public static List<TokenRow> rows(TokenBatch batch) {
         List<TokenRow> rows = new ArrayList<>();
         TokenRow row = new TokenRow();
-        int at = batch.rowsFrom;
+        TokenBatch whole = batch.whole();
+        int at = whole.rowsFrom;
         for (int i = 0; i < batch.count; i++) {
-            at = row.read(batch.rows(), at);
+            at = row.read(whole.rows, at);
             TokenRow copy = new TokenRow();
             copy.set(row);
             rows.add(copy);
         }
-        if (at != batch.rowsTo) {
-            throw new AssertionError("rows end at " + at + ", not at " + batch.rowsTo);
+        if (at != whole.rowsTo) {
+            throw new AssertionError("rows end at " + at + ", not at " + whole.rowsTo);
         }
         return rows;
     }

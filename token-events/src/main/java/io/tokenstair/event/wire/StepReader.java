@@ -268,6 +268,13 @@ final class StepReader {
         if (signs < 0) {
             return null;
         }
+        // What all rows have alike is told by the identity of the shared columns.
+        boolean onlyDecodes = n > 0
+                && n <= SHARED_ROWS
+                && phase == sharedDecode(n)
+                && columns[2] == shared(1, n)
+                && columns[4] == shared(1, n)
+                && columns[6] == shared(0, n);
         return new SequenceRows(
                 columns[0],
                 lessOne(columns[1]),
@@ -277,7 +284,8 @@ final class StepReader {
                 phase,
                 lessOne(columns[6]),
                 lessOne(columns[7]),
-                lessOne(waitNanos));
+                lessOne(waitNanos),
+                onlyDecodes);
     }
 
     /** The values of a column whose numbers are one more than what they mean, so that 0 can say absent. */

@@ -67,6 +67,30 @@ class StepReaderTest {
     }
 
     @Test
+    void whatAllRowsHaveAlikeIsTold() {
+        List<SequenceRow> rows = new ArrayList<>();
+        for (int i = 0; i < 70; i++) {
+            rows.add(new SequenceRow(i, 3 * i, 1, 900 + i, 1, Phase.DECODE, null, null, null));
+        }
+        assertThat(onlyDecodes(rows)).isTrue();
+        List<SequenceRow> others = List.of(
+                new SequenceRow(80, 5, 2, 900, 1, Phase.DECODE, null, null, null),
+                new SequenceRow(80, 5, 1, 900, 2, Phase.DECODE, null, null, null),
+                new SequenceRow(80, 0, 1, 900, 1, Phase.PREFILL, null, null, null),
+                new SequenceRow(80, 5, 1, 900, 1, Phase.DECODE, 0, null, null));
+        for (SequenceRow other : others) {
+            rows.set(40, other);
+            assertThat(onlyDecodes(rows)).as("with %s", other).isFalse();
+        }
+        assertThat(onlyDecodes(List.of())).isFalse();
+    }
+
+    private static boolean onlyDecodes(List<SequenceRow> rows) {
+        LoggedEvent read = StepReader.read(EventCodec.encode(withRows(step(new Random(1)), SequenceRows.of(rows))));
+        return read != null && read.event() instanceof StepCompleted step && step.rows().onlyDecodes();
+    }
+
+    @Test
     void whateverItReadsTheGeneratedClassesReadTheSame() throws WireException {
         int read = 0;
         for (int seed = 0; seed < STEPS; seed++) {
