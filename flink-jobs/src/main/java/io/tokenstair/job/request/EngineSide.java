@@ -370,12 +370,11 @@ final class EngineSide {
             int seen = 0;
             Rise rise = null;
             while (seen < left && rise == null) {
-                rise = StaircaseDetector.COMPACT.acceptLevels(
-                        sequence.staircase,
-                        tokenIndex + seen,
-                        columns.levels(place + seen),
-                        (columns.flags(place + seen) & TokenBatch.KV_EVENT) != 0 ? 1 : 0);
-                seen++;
+                boolean tick = columns.isTick(sequence.staircase, place + seen, left - seen);
+                rise = tick
+                        ? columns.acceptTick(sequence.staircase, place + seen, tokenIndex + seen)
+                        : columns.accept(sequence.staircase, place + seen, tokenIndex + seen);
+                seen += tick ? StaircaseDetector.TICK_VALUES : 1;
             }
             // The token of a rise is taken by itself: what is said of it names its row.
             int before = rise == null ? seen : seen - 1;

@@ -234,6 +234,45 @@ public final class StaircaseDetector {
         return level << Short.SIZE | level(expected - LOAD_ORIGIN, MAX_LOAD) & 0xFFFF;
     }
 
+    /** Values of a tick of the compact detector. */
+    public static final int TICK_VALUES = 4;
+
+    /** What is judged of the levels of a tick from a position on, in the form of {@link #levels}; {@link #NO_LEVELS} where one is left out. */
+    public static int levelsOfTick(int[] levels, int at) {
+        int first = levels[at];
+        int second = levels[at + 1];
+        int third = levels[at + 2];
+        int fourth = levels[at + 3];
+        if (first == NO_LEVELS || second == NO_LEVELS || third == NO_LEVELS || fourth == NO_LEVELS) {
+            return NO_LEVELS;
+        }
+        int middle = middleOfFour(first >> Short.SIZE, second >> Short.SIZE, third >> Short.SIZE, fourth >> Short.SIZE);
+        return middle << Short.SIZE | first & 0xFFFF;
+    }
+
+    /** Whether the next value is the first one of a tick of {@value #TICK_VALUES}. */
+    public boolean beginsTick(StaircaseState state) {
+        return !ofSteps && state.openCount == 0 && state.tickCount < MAX_TICKS;
+    }
+
+    /**
+     * The same as the values of a tick one after the other.
+     *
+     * @param index of the first of them
+     * @param levels of each, from a position on
+     * @param tick {@link #levelsOfTick} of them, which must be known
+     * @param kvEvents values with KV-pressure events
+     */
+    public @Nullable Rise acceptTick(StaircaseState state, int index, int[] levels, int at, int tick, int kvEvents) {
+        state.openKvCount = Math.min(TICK_VALUES, state.openKvCount + kvEvents);
+        state.openIndex = index;
+        state.openLoad = (short) tick;
+        for (int i = 0; i < TICK_VALUES; i++) {
+            state.openLevels[i] = (short) (levels[at + i] >> Short.SIZE);
+        }
+        return close(state, tick >> Short.SIZE);
+    }
+
     private static short level(int log, int most) {
         int shift = FixedLog.BITS - LEVEL_BITS;
         return (short) Math.max(-most, Math.min(most, log + (1 << shift - 1) >> shift));
@@ -265,13 +304,14 @@ public final class StaircaseDetector {
             return null;
         }
         state.openCount = 0;
-        return close(state, middleOfFour(state.openLevels));
+        short[] levels = state.openLevels;
+        return close(state, middleOfFour(levels[0], levels[1], levels[2], levels[3]));
     }
 
-    private static int middleOfFour(short[] values) {
-        int smallest = Math.min(Math.min(values[0], values[1]), Math.min(values[2], values[3]));
-        int largest = Math.max(Math.max(values[0], values[1]), Math.max(values[2], values[3]));
-        return values[0] + values[1] + values[2] + values[3] - smallest - largest >> 1;
+    private static int middleOfFour(int first, int second, int third, int fourth) {
+        int smallest = Math.min(Math.min(first, second), Math.min(third, fourth));
+        int largest = Math.max(Math.max(first, second), Math.max(third, fourth));
+        return first + second + third + fourth - smallest - largest >> 1;
     }
 
     private @Nullable Rise close(StaircaseState state, int level) {

@@ -38,8 +38,6 @@ import io.tokenstair.job.type.ZeroPackedSerializer;
 import io.tokenstair.milestone.Milestone;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;

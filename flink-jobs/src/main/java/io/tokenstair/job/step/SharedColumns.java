@@ -1,13 +1,17 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.job.staircase.Rise;
 import io.tokenstair.job.staircase.StaircaseDetector;
+import io.tokenstair.job.staircase.StaircaseState;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the shared rows of a block say, read once for all batches that have them. A row follows from the one before; of sequences that decode
  * together all rows are the same but for token index and context. So the first batch that comes to a step brings the row before it, and any
  * other one is told by its own row before whether it is one of them. Sums run over steps, so that those of a run are a difference.
  *
- * <p>Size: {@value #LONGS} longs and two ints per step, dropped with the block.
+ * <p>Size: {@value #LONGS} longs, three ints and two bytes per step, dropped with the block.
  */
 public final class SharedColumns {
     /** A longer gap is in no sum: sums of squares would not fit. */
@@ -15,6 +19,8 @@ public final class SharedColumns {
 
     /** So many batches are worth it per step: reading a step into columns costs as much as a few rows. */
     private static final int STEPS_PER_BATCH = 20;
+
+    private static final byte NOT_READ = -1;
 
     private static final int NOT_PLAIN = TokenBatch.SLOW | TokenBatch.SEVERAL | TokenBatch.RECOMPUTED;
 
@@ -39,6 +45,11 @@ public final class SharedColumns {
 
     private final int[] levels;
     private final int[] flags;
+
+    // Of a tick that begins at a place: its levels, and its tokens with KV events or NOT_READ. Made when first wanted.
+    private final int[] ticks;
+    private final byte[] kvEventsOfTick;
+
     private final TokenRow row = new TokenRow();
     private final long[] joining = new long[LONGS];
 
@@ -49,6 +60,9 @@ public final class SharedColumns {
         known = new boolean[steps + 1];
         levels = new int[steps];
         flags = new int[steps];
+        ticks = new int[steps];
+        kvEventsOfTick = new byte[steps];
+        Arrays.fill(kvEventsOfTick, NOT_READ);
     }
 
     /** Whether columns cost less than reading the rows of so many batches. */
@@ -158,14 +172,35 @@ public final class SharedColumns {
 
     // ---- what a step says
 
-    /** Its flags: bits of {@link TokenBatch}. */
-    public int flags(int place) {
-        return flags[place];
+    /** Lets the detector of a sequence take in the token of a step. */
+    public @Nullable Rise accept(StaircaseState staircase, int place, int tokenIndex) {
+        return StaircaseDetector.COMPACT.acceptLevels(
+                staircase, tokenIndex, levels[place], (flags[place] & TokenBatch.KV_EVENT) == 0 ? 0 : 1);
     }
 
-    /** What a detector of staircases judges: {@link StaircaseDetector#levels}. */
-    public int levels(int place) {
-        return levels[place];
+    /** Whether so many tokens from a step on can be taken in as a tick of the detector's. */
+    public boolean isTick(StaircaseState staircase, int place, int count) {
+        return count >= StaircaseDetector.TICK_VALUES
+                && StaircaseDetector.COMPACT.beginsTick(staircase)
+                && tick(place) != StaircaseDetector.NO_LEVELS;
+    }
+
+    /** Lets the detector take in a tick. */
+    public @Nullable Rise acceptTick(StaircaseState staircase, int place, int tokenIndex) {
+        return StaircaseDetector.COMPACT.acceptTick(
+                staircase, tokenIndex, levels, place, tick(place), kvEventsOfTick[place]);
+    }
+
+    private int tick(int place) {
+        if (kvEventsOfTick[place] == NOT_READ) {
+            byte kvEvents = 0;
+            for (int i = place; i < place + StaircaseDetector.TICK_VALUES; i++) {
+                kvEvents += (byte) ((flags[i] & TokenBatch.KV_EVENT) == 0 ? 0 : 1);
+            }
+            ticks[place] = StaircaseDetector.levelsOfTick(levels, place);
+            kvEventsOfTick[place] = kvEvents;
+        }
+        return ticks[place];
     }
 
     /** Its end on the engine's clock. */

@@ -70,8 +70,10 @@ public class TokenBatch {
     /** Most runs of shared rows that are known of a batch. */
     private static final int MAX_RUNS = 8;
 
-    // Rows that other sequences have too, in runs of consecutive steps: behind how many bytes of its own each comes, its first step
-    // counted from that of the first run, and how many there are. They are in the shared rows, and not copied before somebody wants all.
+    // Rows that other sequences have too, in runs of consecutive steps: behind how many bytes of its own each comes,
+    // its first step
+    // counted from that of the first run, and how many there are. They are in the shared rows, and not copied before
+    // somebody wants all.
     private int[] runs = NO_RUNS;
 
     private int runCount;

@@ -87,7 +87,9 @@ class StepReaderTest {
 
     private static boolean onlyDecodes(List<SequenceRow> rows) {
         LoggedEvent read = StepReader.read(EventCodec.encode(withRows(step(new Random(1)), SequenceRows.of(rows))));
-        return read != null && read.event() instanceof StepCompleted step && step.rows().onlyDecodes();
+        return read != null
+                && read.event() instanceof StepCompleted step
+                && step.rows().onlyDecodes();
     }
 
     @Test
