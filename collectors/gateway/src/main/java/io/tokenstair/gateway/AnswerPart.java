@@ -36,9 +36,9 @@ final class AnswerPart {
         Finish finish = Finish.NONE;
     }
 
-    /** What to do with a field of an object; its value is at its end then. */
-    private interface FieldReader {
-        void read(String name, JsonToken value) throws IOException;
+    /** What to do with a field of an object; its value is at its end then. One for all chunks: it gets what it tells it to. */
+    private interface FieldReader<T> {
+        void read(T into, JsonParser json, String name, JsonToken value) throws IOException;
     }
 
     final List<Choice> choices = new ArrayList<>(1);
@@ -67,6 +67,10 @@ final class AnswerPart {
     double outputMillis = -1;
 
     private @Nullable Choice only;
+    /** Of a usage's prompt tokens, which Anthropic's form counts apart, those that were found cached. */
+    private long apartReadTokens;
+    /** And those that were put into the cache. */
+    private long apartWrittenTokens;
 
     /** What the bytes say; null where they are no JSON object. */
     static @Nullable AnswerPart read(byte[] bytes) {
@@ -75,7 +79,7 @@ final class AnswerPart {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 return null;
             }
-            fields(json, (name, value) -> part.top(json, name, value));
+            fields(json, part, AnswerPart::top);
             return json.currentToken() == JsonToken.END_OBJECT ? part : null;
         } catch (IOException noJson) {
             return null;
@@ -92,20 +96,21 @@ final class AnswerPart {
     }
 
     /** Reads the fields of an object that has begun, as far as it goes. */
-    private static void fields(JsonParser json, FieldReader reader) throws IOException {
+    private static <T> void fields(JsonParser json, T into, FieldReader<T> reader) throws IOException {
         for (JsonToken next = json.nextToken(); next != JsonToken.END_OBJECT; next = json.nextToken()) {
             if (next == null) {
                 return;
             }
             String name = json.currentName();
-            reader.read(name, json.nextToken());
+            reader.read(into, json, name, json.nextToken());
         }
     }
 
     /** Reads the fields of a value that is an object, and passes over any other. */
-    private static void fieldsOf(JsonParser json, JsonToken value, FieldReader reader) throws IOException {
+    private static <T> void fieldsOf(JsonParser json, JsonToken value, T into, FieldReader<T> reader)
+            throws IOException {
         if (value == JsonToken.START_OBJECT) {
-            fields(json, reader);
+            fields(json, into, reader);
         } else {
             json.skipChildren();
         }
@@ -121,7 +126,7 @@ final class AnswerPart {
                 // An older vLLM tells an error so.
                 error |= "error".equals(name(json, value));
             }
-            case "timings" -> timings(json, value);
+            case "timings" -> fieldsOf(json, value, this, AnswerPart::timingsField);
             case "prompt_progress" -> {
                 promptProgress = value == JsonToken.START_OBJECT;
                 json.skipChildren();
@@ -143,7 +148,7 @@ final class AnswerPart {
             case "tokens_predicted" -> producedTokens = count(json, value, producedTokens);
             case "tokens_evaluated" -> usagePromptTokens = count(json, value, usagePromptTokens);
             case "stop_type", "finish_reason", "stop_reason" -> finish(json, value);
-            case "meta_info" -> metaInfo(json, value);
+            case "meta_info" -> fieldsOf(json, value, this, AnswerPart::metaInfoField);
             case "token" -> {
                 if (value == JsonToken.START_OBJECT) {
                     only().tokenIds = 1;
@@ -151,9 +156,9 @@ final class AnswerPart {
                 }
                 json.skipChildren();
             }
-            case "details" -> detailsFinish(json, value, "finish_reason");
+            case "details" -> fieldsOf(json, value, this, AnswerPart::detailsField);
             case "delta" -> delta(json, value);
-            case "response", "message" -> fieldsOf(json, value, (inner, innerValue) -> nested(json, inner, innerValue));
+            case "response", "message" -> fieldsOf(json, value, this, AnswerPart::nested);
             default -> json.skipChildren();
         }
     }
@@ -183,68 +188,64 @@ final class AnswerPart {
             }
             Choice choice = new Choice();
             choices.add(choice);
-            choice(json, choice);
+            fields(json, choice, AnswerPart::choice);
         }
     }
 
-    private static void choice(JsonParser json, Choice choice) throws IOException {
-        fields(json, (name, value) -> {
-            switch (name) {
-                case "index" -> choice.index = (int) Math.min(1 << 20, Math.max(0, count(json, value, 0)));
-                case "text" -> {
-                    choice.text |= value == JsonToken.VALUE_STRING && notEmpty(json);
-                    json.skipChildren();
-                }
-                case "delta", "message" -> text(json, value, choice);
-                case "token_ids" -> {
-                    if (value == JsonToken.START_ARRAY) {
-                        choice.tokenIds = elements(json);
-                    } else {
-                        json.skipChildren();
-                    }
-                }
-                case "logprobs" -> logprobs(json, value, choice);
-                case "finish_reason" -> {
-                    if (value == JsonToken.VALUE_STRING) {
-                        choice.finish = finish(json.getText());
-                    }
-                    json.skipChildren();
-                }
-                default -> json.skipChildren();
-            }
-        });
-    }
-
-    /** A delta or message: any text in it, of whatever kind, came from tokens. */
-    private static void text(JsonParser json, JsonToken value, Choice choice) throws IOException {
-        fieldsOf(json, value, (name, field) -> {
-            switch (name) {
-                case "role" -> choice.role |= field == JsonToken.VALUE_STRING;
-                case "content", "reasoning_content", "reasoning", "refusal" ->
-                    choice.text |= field == JsonToken.VALUE_STRING && notEmpty(json);
-                case "tool_calls", "function_call" ->
-                    choice.text |=
-                            field == JsonToken.START_OBJECT || (field == JsonToken.START_ARRAY && elements(json) > 0);
-                default -> {
-                    // Nothing that tokens say.
-                }
-            }
-            json.skipChildren();
-        });
-    }
-
-    private static void logprobs(JsonParser json, JsonToken value, Choice choice) throws IOException {
-        fieldsOf(json, value, (name, field) -> {
-            if (field == JsonToken.START_ARRAY && (name.equals("content") || name.equals("tokens"))) {
-                choice.logprobs = elements(json);
-            } else if (field == JsonToken.START_ARRAY && name.equals("token_logprobs")) {
-                choice.echo = beginsWithNull(json);
-            } else {
+    private static void choice(Choice choice, JsonParser json, String name, JsonToken value) throws IOException {
+        switch (name) {
+            case "index" -> choice.index = (int) Math.min(1 << 20, Math.max(0, count(json, value, 0)));
+            case "text" -> {
+                choice.text |= value == JsonToken.VALUE_STRING && notEmpty(json);
                 json.skipChildren();
             }
-        });
-        if (choice.echo) {
-            choice.logprobs = -1;
+            case "delta", "message" -> fieldsOf(json, value, choice, AnswerPart::text);
+            case "token_ids" -> {
+                if (value == JsonToken.START_ARRAY) {
+                    choice.tokenIds = elements(json);
+                } else {
+                    json.skipChildren();
+                }
+            }
+            case "logprobs" -> {
+                fieldsOf(json, value, choice, AnswerPart::logprobs);
+                if (choice.echo) {
+                    choice.logprobs = -1;
+                }
+            }
+            case "finish_reason" -> {
+                if (value == JsonToken.VALUE_STRING) {
+                    choice.finish = finish(json.getText());
+                }
+                json.skipChildren();
+            }
+            default -> json.skipChildren();
+        }
+    }
+
+    /** A field of a delta or message: any text in it, of whatever kind, came from tokens. */
+    private static void text(Choice choice, JsonParser json, String name, JsonToken field) throws IOException {
+        switch (name) {
+            case "role" -> choice.role |= field == JsonToken.VALUE_STRING;
+            case "content", "reasoning_content", "reasoning", "refusal" ->
+                choice.text |= field == JsonToken.VALUE_STRING && notEmpty(json);
+            case "tool_calls", "function_call" ->
+                choice.text |=
+                        field == JsonToken.START_OBJECT || (field == JsonToken.START_ARRAY && elements(json) > 0);
+            default -> {
+                // Nothing that tokens say.
+            }
+        }
+        json.skipChildren();
+    }
+
+    private static void logprobs(Choice choice, JsonParser json, String name, JsonToken field) throws IOException {
+        if (field == JsonToken.START_ARRAY && (name.equals("content") || name.equals("tokens"))) {
+            choice.logprobs = elements(json);
+        } else if (field == JsonToken.START_ARRAY && name.equals("token_logprobs")) {
+            choice.echo = beginsWithNull(json);
+        } else {
+            json.skipChildren();
         }
     }
 
@@ -259,59 +260,62 @@ final class AnswerPart {
     }
 
     private void usage(JsonParser json, JsonToken value) throws IOException {
-        // Anthropic's form counts apart what was found cached, and what was put there.
-        long[] apart = {0, 0};
         long before = usagePromptTokens;
         usagePromptTokens = -1;
-        fieldsOf(json, value, (name, field) -> {
-            switch (name) {
-                case "completion_tokens", "output_tokens" -> usageOutputTokens = count(json, field, usageOutputTokens);
-                case "prompt_tokens", "input_tokens" -> usagePromptTokens = count(json, field, usagePromptTokens);
-                case "cache_read_input_tokens" -> {
-                    usageCachedTokens = count(json, field, usageCachedTokens);
-                    apart[0] = Math.min(Integer.MAX_VALUE, Math.max(0, usageCachedTokens));
-                }
-                case "cache_creation_input_tokens" -> apart[1] = Math.min(Integer.MAX_VALUE, count(json, field, 0));
-                case "prompt_tokens_details", "input_tokens_details" -> cached(json, field);
-                default -> json.skipChildren();
-            }
-        });
-        usagePromptTokens =
-                usagePromptTokens < 0 ? before : Math.min(Integer.MAX_VALUE, usagePromptTokens) + apart[0] + apart[1];
+        apartReadTokens = 0;
+        apartWrittenTokens = 0;
+        fieldsOf(json, value, this, AnswerPart::usageField);
+        usagePromptTokens = usagePromptTokens < 0
+                ? before
+                : Math.min(Integer.MAX_VALUE, usagePromptTokens) + apartReadTokens + apartWrittenTokens;
     }
 
-    private void cached(JsonParser json, JsonToken value) throws IOException {
-        fieldsOf(json, value, (name, field) -> {
-            if (name.equals("cached_tokens")) {
+    private void usageField(JsonParser json, String name, JsonToken field) throws IOException {
+        switch (name) {
+            case "completion_tokens", "output_tokens" -> usageOutputTokens = count(json, field, usageOutputTokens);
+            case "prompt_tokens", "input_tokens" -> usagePromptTokens = count(json, field, usagePromptTokens);
+            case "cache_read_input_tokens" -> {
                 usageCachedTokens = count(json, field, usageCachedTokens);
-            } else {
-                json.skipChildren();
+                apartReadTokens = Math.min(Integer.MAX_VALUE, Math.max(0, usageCachedTokens));
             }
-        });
+            case "cache_creation_input_tokens" ->
+                apartWrittenTokens = Math.min(Integer.MAX_VALUE, count(json, field, 0));
+            case "prompt_tokens_details", "input_tokens_details" ->
+                fieldsOf(json, field, this, AnswerPart::cachedField);
+            default -> json.skipChildren();
+        }
+    }
+
+    private void cachedField(JsonParser json, String name, JsonToken field) throws IOException {
+        if (name.equals("cached_tokens")) {
+            usageCachedTokens = count(json, field, usageCachedTokens);
+        } else {
+            json.skipChildren();
+        }
     }
 
     private void error(JsonParser json, JsonToken value) throws IOException {
         error = value != JsonToken.VALUE_NULL && value != JsonToken.VALUE_FALSE;
-        fieldsOf(json, value, (name, field) -> {
-            if (name.equals("type")) {
-                errorType = name(json, field);
-            } else {
-                json.skipChildren();
-            }
-        });
+        fieldsOf(json, value, this, AnswerPart::errorField);
     }
 
-    private void timings(JsonParser json, JsonToken value) throws IOException {
-        fieldsOf(json, value, (name, field) -> {
-            switch (name) {
-                case "predicted_n" -> producedTokens = count(json, field, producedTokens);
-                case "prompt_n" -> computedPromptTokens = count(json, field, computedPromptTokens);
-                case "prompt_ms" -> promptMillis = millis(json, field);
-                case "predicted_ms" -> outputMillis = millis(json, field);
-                case "cache_n" -> usageCachedTokens = count(json, field, usageCachedTokens);
-                default -> json.skipChildren();
-            }
-        });
+    private void errorField(JsonParser json, String name, JsonToken field) throws IOException {
+        if (name.equals("type")) {
+            errorType = name(json, field);
+        } else {
+            json.skipChildren();
+        }
+    }
+
+    private void timingsField(JsonParser json, String name, JsonToken field) throws IOException {
+        switch (name) {
+            case "predicted_n" -> producedTokens = count(json, field, producedTokens);
+            case "prompt_n" -> computedPromptTokens = count(json, field, computedPromptTokens);
+            case "prompt_ms" -> promptMillis = millis(json, field);
+            case "predicted_ms" -> outputMillis = millis(json, field);
+            case "cache_n" -> usageCachedTokens = count(json, field, usageCachedTokens);
+            default -> json.skipChildren();
+        }
     }
 
     /** A time in ms; -1 where it is none that can be. */
@@ -324,38 +328,44 @@ final class AnswerPart {
         return -1;
     }
 
-    private void metaInfo(JsonParser json, JsonToken value) throws IOException {
-        fieldsOf(json, value, (name, field) -> {
-            switch (name) {
-                case "id" -> id = name(json, field);
-                case "completion_tokens" -> {
-                    producedTokens = count(json, field, producedTokens);
-                    usageOutputTokens = producedTokens;
-                }
-                case "prompt_tokens" -> usagePromptTokens = count(json, field, usagePromptTokens);
-                case "cached_tokens" -> usageCachedTokens = count(json, field, usageCachedTokens);
-                case "finish_reason" -> {
-                    if (field == JsonToken.START_OBJECT) {
-                        detailsFinish(json, field, "type");
-                    } else {
-                        finish(json, field);
-                    }
-                }
-                default -> json.skipChildren();
+    private void metaInfoField(JsonParser json, String name, JsonToken field) throws IOException {
+        switch (name) {
+            case "id" -> id = name(json, field);
+            case "completion_tokens" -> {
+                producedTokens = count(json, field, producedTokens);
+                usageOutputTokens = producedTokens;
             }
-        });
+            case "prompt_tokens" -> usagePromptTokens = count(json, field, usagePromptTokens);
+            case "cached_tokens" -> usageCachedTokens = count(json, field, usageCachedTokens);
+            case "finish_reason" -> {
+                if (field == JsonToken.START_OBJECT) {
+                    fieldsOf(json, field, this, AnswerPart::finishField);
+                } else {
+                    finish(json, field);
+                }
+            }
+            default -> json.skipChildren();
+        }
     }
 
-    private void detailsFinish(JsonParser json, JsonToken value, String wanted) throws IOException {
-        fieldsOf(json, value, (name, field) -> {
-            if (name.equals(wanted)) {
-                finish(json, field);
-            } else if (name.equals("generated_tokens")) {
-                usageOutputTokens = count(json, field, usageOutputTokens);
-            } else {
-                json.skipChildren();
-            }
-        });
+    /** A field of the object that SGLang tells a finish by. */
+    private void finishField(JsonParser json, String name, JsonToken field) throws IOException {
+        detailsField(json, name.equals("type"), name, field);
+    }
+
+    /** A field of the details that TGI tells at the end. */
+    private void detailsField(JsonParser json, String name, JsonToken field) throws IOException {
+        detailsField(json, name.equals("finish_reason"), name, field);
+    }
+
+    private void detailsField(JsonParser json, boolean tellsFinish, String name, JsonToken field) throws IOException {
+        if (tellsFinish) {
+            finish(json, field);
+        } else if (name.equals("generated_tokens")) {
+            usageOutputTokens = count(json, field, usageOutputTokens);
+        } else {
+            json.skipChildren();
+        }
     }
 
     private void finish(JsonParser json, JsonToken value) throws IOException {
@@ -370,14 +380,15 @@ final class AnswerPart {
             only().text |= notEmpty(json);
             return;
         }
-        fieldsOf(json, value, (name, field) -> {
-            switch (name) {
-                case "text", "thinking", "partial_json" ->
-                    only().text |= field == JsonToken.VALUE_STRING && notEmpty(json);
-                case "stop_reason" -> finish(json, field);
-                default -> json.skipChildren();
-            }
-        });
+        fieldsOf(json, value, this, AnswerPart::deltaField);
+    }
+
+    private void deltaField(JsonParser json, String name, JsonToken field) throws IOException {
+        switch (name) {
+            case "text", "thinking", "partial_json" -> only().text |= field == JsonToken.VALUE_STRING && notEmpty(json);
+            case "stop_reason" -> finish(json, field);
+            default -> json.skipChildren();
+        }
     }
 
     /** The finish that an engine's word stands for. */

@@ -1,10 +1,9 @@
 package io.tokenstair.gateway;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.codec.http.HttpContent;
+import io.netty.util.ReferenceCountUtil;
 import io.tokenstair.clock.ElapsedClock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -511,19 +510,22 @@ final class Exchange {
                 && head.succeeded();
     }
 
-    /** A piece of the answer, from the decoder of the engine's connection to the encoder of the client's. */
-    void straightPiece(HttpContent content, ChannelHandlerContext to) {
+    /**
+     * A piece of the answer on the short way.
+     *
+     * @param message what to write
+     * @param bytes what it has of the answer's body
+     * @param to where to write it
+     */
+    void straightPiece(Object message, byte[] bytes, ChannelHandlerContext to) {
         long arrivedNanos = clock.elapsedNanos();
         Observation observed = observation;
         if (observed == null) {
-            content.release();
+            ReferenceCountUtil.release(message);
             return;
         }
-        ByteBuf buffer = content.content();
-        byte[] bytes = new byte[buffer.readableBytes()];
-        buffer.getBytes(buffer.readerIndex(), bytes);
         AnswerPiece piece = new AnswerPiece(observed, bytes, arrivedNanos);
-        ChannelFuture written = to.writeAndFlush(content);
+        ChannelFuture written = to.writeAndFlush(message);
         traffic.piece(true);
         if (pendingWrites == 0 && written.isDone()) {
             piece.written(written.isSuccess());

@@ -23,7 +23,7 @@ final class ExchangeRecord {
     static final String OBSERVER = "gateway";
     static final int MAX_BODY_BYTES = 4 << 20;
 
-    private static final long MAX_RECORD_NANOS = 100_000_000L;
+    private static final long MAX_RECORD_NANOS = 250_000_000L;
     private static final Pattern TYPE_NAME = Pattern.compile("[\\w.:-]{1,100}");
 
     private final Start start;
