@@ -106,7 +106,8 @@ final class ExplainCommand implements Callable<Integer> {
             if (token != null) {
                 long most = 0;
                 while (requests.hasNext()) {
-                    most = Math.max(most, requests.next().tokenCount());
+                    Long tokens = requests.next().tokenCount();
+                    most = Math.max(most, tokens == null ? 0 : tokens);
                 }
                 try (RowCursor<TokenAnalysis> tokens = archive.tokens(new RequestFilter(requestId, sequence, token))) {
                     if (!tokens.hasNext()) {

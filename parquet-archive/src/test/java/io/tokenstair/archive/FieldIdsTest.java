@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Field ids are permanent: the golden file lists every column ever archived. A new column adds a line; no line is ever changed or
- * removed, because files with it exist.
+ * removed, because files with it exist. One thing may go: NOT NULL, for a column that always had a value is read as one that may have none.
  */
 class FieldIdsTest {
 

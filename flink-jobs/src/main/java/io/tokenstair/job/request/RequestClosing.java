@@ -115,6 +115,8 @@ final class RequestClosing {
         // Neither a chunk nor a step was recorded of an answer that came: its tokens are those that its observer
         // counted.
         boolean counted = stated && usage != null && ttft != null && !failed;
+        Long tokenCount =
+                counted ? usage : isUncounted(lifetime, sequence, usage) ? null : Long.valueOf(sequence.tokenCount);
         Long recomputed =
                 !sequence.discardedKnown ? null : Long.valueOf(sequence.discardedTokens - sequence.resumedCachedTokens);
         output.request(new RequestAnalysis(
@@ -127,7 +129,7 @@ final class RequestClosing {
                 endReason,
                 ttft,
                 tpot,
-                counted && usage != null ? usage : sequence.tokenCount,
+                tokenCount,
                 promptTokens(lifetime, sequence),
                 cachedTokens(lifetime, sequence),
                 sequence.fromEngine ? Integer.valueOf(sequence.preemptions) : null,
@@ -143,6 +145,19 @@ final class RequestClosing {
                 orNull(sequence.droppedTokens),
                 orNull(sequence.invalidStamps),
                 usage));
+    }
+
+    /**
+     * Whether an answer came of whose tokens nobody told any: no engine made a record of it, no chunk of it was seen, not even one that ends it, and
+     * its usage says that there were some, or it has several choices. Such is one that was not streamed, of which at most the sum of all choices
+     * is said. One choice without a chunk and without usage is an empty answer.
+     */
+    private static boolean isUncounted(LifetimeState lifetime, SequenceLife sequence, @Nullable Long usageTokens) {
+        return sequence.tokenCount == 0
+                && !sequence.fromEngine
+                && sequence.endReason == null
+                && "complete".equals(lifetime.outcome())
+                && (usageTokens == null ? lifetime.choicesCount != null && lifetime.choicesCount > 1 : usageTokens > 0);
     }
 
     /**

@@ -441,6 +441,43 @@ class RequestLifeTest {
         assertThat(lived.findings("CLIENT_ABORT")).hasSize(1);
     }
 
+    private static RequestCompleted answered(@Nullable Long usageTokens) {
+        return new RequestCompleted("client", "x", "complete", 200, null, null, usageTokens, null, null);
+    }
+
+    @Test
+    void anAnswerOfWhoseTokensNobodyToldAnyHasNoCount() {
+        // Not streamed, two choices, only the sum is said; and no count at all.
+        for (Long sum : Arrays.asList(24L, null)) {
+            RequestAnalysis request = new RequestScript("x")
+                    .sent(SENT, 2, false)
+                    .observed(SENT + 30 * MILLIS, answered(sum))
+                    .lived()
+                    .request();
+            assertThat(request.state()).isEqualTo("complete");
+            assertThat(request.tokenCount()).isNull();
+            assertThat(request.usageTokens()).isEqualTo(sum);
+            assertThat(request.ttftNanos()).isNull();
+        }
+    }
+
+    @Test
+    void anAnswerThatIsKnownToBeEmptyHasTheCountZero() {
+        RequestAnalysis said = new RequestScript("x")
+                .sent(SENT)
+                .observed(SENT + 30 * MILLIS, answered(0L))
+                .lived()
+                .request();
+        RequestAnalysis seen = new RequestScript("x")
+                .sent(SENT)
+                .chunk(SENT + 20 * MILLIS, 0, null, 0, Finish.STOP)
+                .observed(SENT + 30 * MILLIS, answered(null))
+                .lived()
+                .request();
+        assertThat(said.tokenCount()).isZero();
+        assertThat(seen.tokenCount()).isZero();
+    }
+
     @Test
     void aRefusedRequestIsListedWithItsError() {
         Lived lived = new RequestScript("x")

@@ -9,7 +9,7 @@ public enum SequenceOrder {
     /** By id. */
     ID("s.request_id"),
     /** Longest first. */
-    TOKENS("s.token_count desc");
+    TOKENS("s.token_count desc nulls last");
 
     private static final String TIES = ", s.from_epoch_nanos nulls last, s.request_id, s.lifetime, s.sequence_index";
 

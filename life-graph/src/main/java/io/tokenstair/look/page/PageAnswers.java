@@ -138,7 +138,8 @@ final class PageAnswers {
         RequestAnalysis request = sequenceOf(context);
         SequenceKey key = SequenceKey.of(request);
         int from = number(context, "from", 0);
-        int to = (int) Math.min(number(context, "to", Integer.MAX_VALUE), request.tokenCount());
+        Long tokens = request.tokenCount();
+        int to = (int) Math.min(number(context, "to", Integer.MAX_VALUE), tokens == null ? 0 : tokens);
         List<StripPlace> places = queries.strip(key, from, to, number(context, "places", PageQueries.MAX_PLACES));
         answer(context, json -> {
             numbers(json, "index", places, place -> (long) place.tokenIndex());

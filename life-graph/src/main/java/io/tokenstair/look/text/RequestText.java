@@ -93,7 +93,8 @@ public final class RequestText {
     public void write() throws IOException {
         title(terminal, request);
         List<String> facts = new ArrayList<>();
-        facts.add(Quantity.counted(request.tokenCount(), "token"));
+        Long tokens = request.tokenCount();
+        facts.add(tokens == null ? "tokens not counted" : Quantity.counted(tokens, "token"));
         if (request.promptTokens() != null) {
             facts.add("prompt " + Quantity.count(request.promptTokens())
                     + (request.cachedTokens() == null

@@ -37,12 +37,17 @@ public final class RequestsText {
         };
         String slow = Terminal.right(Quantity.count(summary.slowTokens()), 7);
         terminal.line(Terminal.left(terminal.fit(name, NAME_WIDTH - 2), NAME_WIDTH)
-                + Terminal.right(Quantity.count(request.tokenCount()), 8)
+                + Terminal.right(tokens(request), 8)
                 + (summary.slowTokens() == 0 ? slow : terminal.styled(Terminal.Style.YELLOW, slow))
                 + Terminal.right(Quantity.decimals(request.ttftNanos(), 1), 12)
                 + Terminal.right(Quantity.decimals(request.tpotNanos(), 2), 10)
                 + Terminal.right(Quantity.decimals(summary.worstGapNanos(), 1), 12)
                 + "  " + Terminal.left(terminal.fit(end, 10), 12)
                 + Terminal.safe(cause));
+    }
+
+    private static String tokens(RequestAnalysis request) {
+        Long tokens = request.tokenCount();
+        return tokens == null ? "-" : Quantity.count(tokens);
     }
 }

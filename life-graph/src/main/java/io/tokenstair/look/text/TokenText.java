@@ -25,7 +25,8 @@ public final class TokenText {
             throws IOException {
         RequestText.title(terminal, request);
         List<String> place = new ArrayList<>();
-        place.add("token " + token.tokenIndex() + " of " + Quantity.count(request.tokenCount()));
+        Long tokens = request.tokenCount();
+        place.add("token " + token.tokenIndex() + (tokens == null ? "" : " of " + Quantity.count(tokens)));
         if (token.stepId() != null) {
             place.add("step " + token.stepId() + (token.engineId() == null ? "" : " of " + token.engineId()));
         }

@@ -98,7 +98,8 @@ async function arrive() {
       return;
     }
     if (mine !== turn) return;
-    sequence = found;
+    // A sequence whose tokens nobody counted has no strip to show.
+    sequence = { ...found, tokenCount: found.tokenCount ?? 0, counted: found.tokenCount != null };
     strip.setPlaces(await ask("strip", { ...keyOf(sequence), places: MOST_PLACES }));
     if (mine !== turn) return;
     strip.whole = strip.places;
@@ -159,7 +160,7 @@ function showSequence() {
   byId("sequence-origin").textContent = origin.join("  ·  ");
   const facts = [fact("ended", visible(sequence.endReason) + (sequence.state === "complete" ? "" : ", record: " + visible(sequence.state)))];
   if (sequence.errorType) facts.push(fact("error", visible(sequence.errorType)));
-  facts.push(fact("tokens", count(sequence.tokenCount)));
+  facts.push(fact("tokens", sequence.counted ? count(sequence.tokenCount) : "not counted"));
   if (sequence.promptTokens !== undefined) {
     facts.push(fact("prompt", count(sequence.promptTokens)
       + (sequence.cachedTokens === undefined ? "" : ", " + count(sequence.cachedTokens) + " cached")));
@@ -219,7 +220,9 @@ async function showDetail(mine, same) {
   if (sequence.tokenCount === 0) {
     section.replaceChildren(make("p", {
       class: "quiet",
-      text: sequence.warmup ? "A warm-up: it is not analysed." : "It ended without an output token.",
+      text: sequence.warmup
+        ? "A warm-up: it is not analysed."
+        : sequence.counted ? "It ended without an output token." : "Nobody said how many tokens it had.",
     }));
     return;
   }

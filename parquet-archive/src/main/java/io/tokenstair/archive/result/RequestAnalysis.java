@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param endReason length, stop, aborted-by-client, error or unknown
  * @param ttftNanos first token's arrival less request sent, by one observer; absent without both
  * @param tpotNanos mean gap after the first token, where chunks held more tokens than they show by the engine's count; absent with fewer than two tokens
+ * @param tokenCount output tokens; absent where an answer came of whose tokens nobody told any
  * @param recomputedTokens tokens discarded by preemptions less what was found cached on resuming; absent where not recorded
  * @param requestCauses request-level causes and notes, in the order of the closed list
  * @param warmup true when its sender marked it as warm-up: not analysed
@@ -30,7 +31,7 @@ public record RequestAnalysis(
         @Field(7) String endReason,
         @Field(8) @Nullable Long ttftNanos,
         @Field(9) @Nullable Long tpotNanos,
-        @Field(10) long tokenCount,
+        @Field(10) @Nullable Long tokenCount,
         @Field(11) @Nullable Long promptTokens,
         @Field(12) @Nullable Long cachedTokens,
         @Field(13) @Nullable Integer preemptions,
@@ -58,7 +59,7 @@ public record RequestAnalysis(
             String endReason,
             @Nullable Long ttftNanos,
             @Nullable Long tpotNanos,
-            long tokenCount,
+            @Nullable Long tokenCount,
             @Nullable Long promptTokens,
             @Nullable Long cachedTokens,
             @Nullable Integer preemptions,
