@@ -9,18 +9,91 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.ToLongFunction;
 
 /** The gateway: passes requests and answers through, byte for byte, and tells the log when what passed. */
 public final class Gateway implements AutoCloseable {
     private static final int START_SECONDS = 30;
-    private static final List<String> OUTCOMES = List.of("complete", "http-error", "failed", "client-closed");
+
+    /** What it says of itself, in the order of its page. */
+    private static final List<Figure> FIGURES = List.of(
+            counter(
+                    "tokenstair_gateway_requests",
+                    "Requests that began, those that are not recorded among them.",
+                    of -> of.traffic.requestCount()),
+            gauge("tokenstair_gateway_open_requests", "Requests open.", of -> of.traffic.openCount()),
+            ended("complete"),
+            ended("http-error"),
+            ended("failed"),
+            ended("client-closed"),
+            counter(
+                    "tokenstair_gateway_resent_requests",
+                    "Times a request was sent once more, its kept connection having been closed unanswered.",
+                    of -> of.traffic.sentAgainCount()),
+            counter(
+                    "tokenstair_gateway_replaced_ids",
+                    "Request ids that were replaced: hostile, or of a request that was open.",
+                    of -> of.traffic.replacedIdCount()),
+            gauge("tokenstair_gateway_connections", "Connections of clients open.", of -> of.traffic.connectionCount()),
+            counter(
+                    "tokenstair_gateway_refused_connections",
+                    "Connections of clients refused, as too many were open.",
+                    of -> of.traffic.refusedConnectionCount()),
+            pieces("straight", true),
+            pieces("queue", false),
+            counter("tokenstair_gateway_chunks", "Chunks told to the log.", of -> of.recorder.chunkCount()),
+            counter("tokenstair_gateway_tokens", "Tokens in them.", of -> of.recorder.tokenCount()),
+            gauge(
+                    "tokenstair_gateway_recorder_queued_bytes",
+                    "Bytes that passed and wait to be looked into.",
+                    of -> of.recorder.queuedBytes()),
+            gauge(
+                    "tokenstair_gateway_recorder_queue_limit_bytes",
+                    "Most bytes that may wait to be looked into.",
+                    of -> of.settings.maxQueuedBytes()),
+            counter(
+                    "tokenstair_gateway_broken_records",
+                    "Requests whose record broke off.",
+                    of -> of.recorder.brokenCount()),
+            counter(
+                    "tokenstair_gateway_lost_events",
+                    "Events of this gateway that the log will never have.",
+                    of -> of.recorder.lostCount()));
+
+    /** A figure of every gateway, and where a gateway has it. */
+    private record Figure(String family, boolean counter, String help, String label, ToLongFunction<Gateway> value) {}
+
+    private static Figure counter(String family, String help, ToLongFunction<Gateway> value) {
+        return new Figure(family, true, help, "", value);
+    }
+
+    private static Figure gauge(String family, String help, ToLongFunction<Gateway> value) {
+        return new Figure(family, false, help, "", value);
+    }
+
+    private static Figure ended(String outcome) {
+        return new Figure(
+                "tokenstair_gateway_ended_requests",
+                true,
+                "Requests that ended, by how.",
+                "outcome=\"" + outcome + '"',
+                of -> of.traffic.endedCount(outcome));
+    }
+
+    private static Figure pieces(String way, boolean straight) {
+        return new Figure(
+                "tokenstair_gateway_pieces",
+                true,
+                "Pieces of recorded answers passed on: straight from socket to socket, or past a queue.",
+                "way=\"" + way + '"',
+                of -> of.traffic.pieceCount(straight));
+    }
 
     private final GatewaySettings settings;
     private final Vertx vertx;
@@ -126,58 +199,14 @@ public final class Gateway implements AutoCloseable {
 
     /** How it fares, in figures. */
     public List<HealthFigure> health() {
-        List<HealthFigure> figures = new ArrayList<>();
-        figures.add(HealthFigure.counter(
-                "tokenstair_gateway_requests",
-                "Requests that began, those that are not recorded among them.",
-                traffic.requestCount()));
-        figures.add(HealthFigure.gauge("tokenstair_gateway_open_requests", "Requests open.", traffic.openCount()));
-        for (String outcome : OUTCOMES) {
-            figures.add(HealthFigure.counter(
-                    "tokenstair_gateway_ended_requests",
-                    "Requests that ended, by how.",
-                    "outcome=\"" + outcome + '"',
-                    traffic.endedCount(outcome)));
-        }
-        figures.add(HealthFigure.counter(
-                "tokenstair_gateway_resent_requests",
-                "Times a request was sent once more, its kept connection having been closed unanswered.",
-                traffic.sentAgainCount()));
-        figures.add(HealthFigure.counter(
-                "tokenstair_gateway_replaced_ids",
-                "Request ids that were replaced: hostile, or of a request that was open.",
-                traffic.replacedIdCount()));
-        figures.add(HealthFigure.gauge(
-                "tokenstair_gateway_connections", "Connections of clients open.", traffic.connectionCount()));
-        figures.add(HealthFigure.counter(
-                "tokenstair_gateway_refused_connections",
-                "Connections of clients refused, as too many were open.",
-                traffic.refusedConnectionCount()));
-        for (boolean straight : new boolean[] {true, false}) {
-            figures.add(HealthFigure.counter(
-                    "tokenstair_gateway_pieces",
-                    "Pieces of recorded answers passed on: straight from socket to socket, or past a queue.",
-                    "way=\"" + (straight ? "straight" : "queue") + '"',
-                    traffic.pieceCount(straight)));
-        }
-        figures.add(
-                HealthFigure.counter("tokenstair_gateway_chunks", "Chunks told to the log.", recorder.chunkCount()));
-        figures.add(HealthFigure.counter("tokenstair_gateway_tokens", "Tokens in them.", recorder.tokenCount()));
-        figures.add(HealthFigure.gauge(
-                "tokenstair_gateway_recorder_queued_bytes",
-                "Bytes that passed and wait to be looked into.",
-                recorder.queuedBytes()));
-        figures.add(HealthFigure.gauge(
-                "tokenstair_gateway_recorder_queue_limit_bytes",
-                "Most bytes that may wait to be looked into.",
-                settings.maxQueuedBytes()));
-        figures.add(HealthFigure.counter(
-                "tokenstair_gateway_broken_records", "Requests whose record broke off.", recorder.brokenCount()));
-        figures.add(HealthFigure.counter(
-                "tokenstair_gateway_lost_events",
-                "Events of this gateway that the log will never have.",
-                recorder.lostCount()));
-        return figures;
+        return FIGURES.stream()
+                .map(figure -> new HealthFigure(
+                        figure.family(),
+                        figure.counter(),
+                        figure.help(),
+                        figure.label(),
+                        figure.value().applyAsLong(this)))
+                .toList();
     }
 
     /** Ends it: open answers are cut off and told as such. */
