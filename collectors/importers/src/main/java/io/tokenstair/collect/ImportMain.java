@@ -40,6 +40,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -51,7 +52,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "tokenstair import",
         description = "Writes files you already have into the raw tables of an archive.",
-        customSynopsis = "tokenstair import FORMAT PATH... --archive DIR [--strict]",
+        customSynopsis = {
+            "tokenstair import FORMAT PATH... --archive DIR [--strict]",
+            "       tokenstair import FORMAT --help"
+        },
         subcommands = {
             ImportMain.VllmCapture.class,
             ImportMain.Events.class,
@@ -74,13 +78,11 @@ import picocli.CommandLine.Spec;
             ImportMain.TritonTrace.class,
             ImportMain.Tokenstair.class
         },
-        commandListHeading = "%nFormats:%n",
+        commandListHeading = "",
         footer = {
             "",
-            "The last line is: read R, accepted A, rejected J. What was rejected is in the",
-            "archive's table rejected, with its place and the reason.",
-            "Exit codes: 0 done; 2 wrong usage or unreadable input; 3 done, but input was",
-            "rejected and --strict was given.",
+            "Last line: read R, accepted A, rejected J; the table rejected says why. Exit",
+            "codes: 0 done; 2 wrong usage or unreadable; 3 done, with rejects and --strict.",
             "",
             "Example:",
             "  tokenstair import vllm-capture captures/quiet --archive A"
@@ -99,6 +101,25 @@ public final class ImportMain {
             description = "Show this help.")
     @SuppressWarnings("UnusedVariable") // picocli reads it.
     private boolean help;
+
+    @Option(names = FORMATS, description = "Say of each format what it tells and what not.")
+    @SuppressWarnings("UnusedVariable") // It is looked for before picocli asks for a format.
+    private boolean formats;
+
+    /** The formats by what wrote the files; each stands in one line. */
+    private static final List<String> GROUPS = List.of(
+            "Formats, by what wrote the files (--formats: what each tells):",
+            "  vLLM                vllm-capture, vllm-bench",
+            "  SGLang              sglang-bench",
+            "  Dynamo              dynamo-trace, dynamo-fpm, mooncake",
+            "  TensorRT, Triton    trtllm-iterations, triton-trace",
+            "  llama.cpp           llamacpp-log",
+            "  any engine          otlp, prometheus, kv-events, sse-capture, steps-csv",
+            "  load generators     aiperf, guidellm",
+            "  GPU profilers       kineto, nsys-sqlite",
+            "  Tokenstair          events, tokenstair");
+
+    private static final String FORMATS = "--formats";
 
     private ImportMain() {}
 
@@ -127,6 +148,19 @@ public final class ImportMain {
                 format.terminal = terminal;
             }
         });
+        if (args.length == 1 && args[0].equals(FORMATS)) {
+            commandLine.getSubcommands().forEach((name, sub) -> out.println(String.format(
+                    Locale.ROOT,
+                    "%-18s %s",
+                    name,
+                    String.join(" ", sub.getCommandSpec().usageMessage().header()))));
+            out.flush();
+            return DONE;
+        }
+        commandLine
+                .getHelpSectionMap()
+                .put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, unused -> "%n%s%n"
+                        .formatted(String.join(System.lineSeparator(), GROUPS)));
         if (args.length == 0) {
             commandLine.usage(out);
             return UNREADABLE;

@@ -2,6 +2,8 @@ package io.tokenstair.collect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.stream.Stream;
+import java.util.List;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -124,6 +126,26 @@ class ImportMainTest {
         assertThat(out.toString().lines())
                 .allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(80));
         assertThat(out.toString().lines().count()).isLessThanOrEqualTo(45);
+    }
+
+    @Test
+    void theFirstPageNamesEveryFormatOnceAndFitsTheScreen() {
+        assertThat(run("--help")).isZero();
+        List<String> page = out.toString().lines().toList();
+        assertThat(page).hasSizeLessThanOrEqualTo(24);
+        assertThat(page).allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(80));
+        out.getBuffer().setLength(0);
+        assertThat(run("--formats")).isZero();
+        List<String> formats = out.toString().lines().map(line -> line.strip().split(" ")[0]).toList();
+        assertThat(formats).hasSizeGreaterThanOrEqualTo(20).contains("vllm-capture", "tokenstair");
+        assertThat(out.toString().lines()).allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(100));
+        List<String> words = page.stream()
+                .filter(line -> line.startsWith("  ") && !line.startsWith("  -") && !line.contains("import"))
+                .map(line -> line.length() > 22 ? line.substring(22) : "")
+                .flatMap(line -> Stream.of(line.strip().split(", ")))
+                .filter(word -> formats.contains(word))
+                .toList();
+        assertThat(words).containsExactlyInAnyOrderElementsOf(formats);
     }
 
     @Test
