@@ -149,18 +149,21 @@ public final class ImportMain {
             }
         });
         if (args.length == 1 && args[0].equals(FORMATS)) {
-            commandLine.getSubcommands().forEach((name, sub) -> out.println(String.format(
-                    Locale.ROOT,
-                    "%-18s %s",
-                    name,
-                    String.join(" ", sub.getCommandSpec().usageMessage().header()))));
+            commandLine
+                    .getSubcommands()
+                    .forEach((name, sub) -> out.println(String.format(
+                            Locale.ROOT,
+                            "%-18s %s",
+                            name,
+                            String.join(" ", sub.getCommandSpec().usageMessage().header()))));
             out.flush();
             return DONE;
         }
         commandLine
                 .getHelpSectionMap()
-                .put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, unused -> "%n%s%n"
-                        .formatted(String.join(System.lineSeparator(), GROUPS)));
+                .put(
+                        UsageMessageSpec.SECTION_KEY_COMMAND_LIST,
+                        unused -> "%n%s%n".formatted(String.join(System.lineSeparator(), GROUPS)));
         if (args.length == 0) {
             commandLine.usage(out);
             return UNREADABLE;

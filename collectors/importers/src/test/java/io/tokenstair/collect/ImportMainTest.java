@@ -2,13 +2,13 @@ package io.tokenstair.collect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.stream.Stream;
-import java.util.List;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -136,9 +136,11 @@ class ImportMainTest {
         assertThat(page).allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(80));
         out.getBuffer().setLength(0);
         assertThat(run("--formats")).isZero();
-        List<String> formats = out.toString().lines().map(line -> line.strip().split(" ")[0]).toList();
+        List<String> formats =
+                out.toString().lines().map(line -> line.strip().split(" ")[0]).toList();
         assertThat(formats).hasSizeGreaterThanOrEqualTo(20).contains("vllm-capture", "tokenstair");
-        assertThat(out.toString().lines()).allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(100));
+        assertThat(out.toString().lines())
+                .allSatisfy(line -> assertThat(line.length()).isLessThanOrEqualTo(100));
         List<String> words = page.stream()
                 .filter(line -> line.startsWith("  ") && !line.startsWith("  -") && !line.contains("import"))
                 .map(line -> line.length() > 22 ? line.substring(22) : "")
