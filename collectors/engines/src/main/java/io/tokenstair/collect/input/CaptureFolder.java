@@ -65,7 +65,7 @@ public final class CaptureFolder {
     }
 
     /**
-     * All bytes of a small file, unzipped where its name ends with {@code .gz}.
+     * All bytes of a small file, unzipped where they are gzipped.
      *
      * @throws RejectedRecordException when it holds more than {@code maxBytes}, or its gzip stream is cut or damaged
      */
@@ -74,7 +74,7 @@ public final class CaptureFolder {
         try (InputStream in = Files.newInputStream(file)) {
             bytes = in.readNBytes(maxBytes + 1);
         }
-        if (file.getFileName().toString().endsWith(".gz")) {
+        if (bytes.length > 1 && bytes[0] == 0x1f && bytes[1] == (byte) 0x8b) {
             try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(bytes))) {
                 bytes = in.readNBytes(maxBytes + 1);
             } catch (IOException e) {

@@ -45,11 +45,11 @@ public final class JsonObjects implements Closeable {
     private long lineNumber;
     private @Nullable JsonParser parser;
 
-    /** Opens a file; a name that ends with {@code .gz} is unzipped. */
+    /** Opens a file, gzipped or not. */
     public JsonObjects(Path file, LineSource.Limits limits) throws IOException, RejectedRecordException {
         this.file = file;
         this.limits = limits;
-        this.in = UnzippedFile.byName(file, limits.unzippedBytes());
+        this.in = UnzippedFile.ofText(file, limits.unzippedBytes());
         try {
             lines = !overSeveralLines();
         } catch (IOException | RejectedRecordException e) {
@@ -142,7 +142,7 @@ public final class JsonObjects implements Closeable {
     /** Reads the same file from its start on, as objects over several lines. */
     public void rereadWhole() throws IOException {
         in.close();
-        in = UnzippedFile.byName(file, limits.unzippedBytes());
+        in = UnzippedFile.ofText(file, limits.unzippedBytes());
         position = 0;
         filled = 0;
         lineNumber = 0;

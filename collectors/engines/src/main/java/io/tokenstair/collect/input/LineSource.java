@@ -36,11 +36,11 @@ public final class LineSource implements Closeable {
     private boolean tooLong;
     private long lineNumber;
 
-    /** Opens a file; a name that ends with {@code .gz} is unzipped. */
+    /** Opens a file, gzipped or not. */
     public LineSource(Path file, Limits limits) throws IOException {
         this.file = file;
         this.limits = limits;
-        this.in = UnzippedFile.byName(file, limits.unzippedBytes());
+        this.in = UnzippedFile.ofText(file, limits.unzippedBytes());
     }
 
     /**

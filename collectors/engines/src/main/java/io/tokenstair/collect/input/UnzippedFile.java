@@ -34,15 +34,31 @@ public final class UnzippedFile extends InputStream {
     }
 
     /**
-     * Opens a file that is gzipped when its name ends with {@code .gz}.
+     * Opens a file of text that is gzipped when its first bytes say so. One that is called {@code .gz} and begins as neither gzip nor text
+     * does is a damaged gzip file: programs that unzip what they fetch leave the name as it was.
      *
      * @param mostBytes most bytes that are taken out of a gzipped file
      */
-    public static UnzippedFile byName(Path file, long mostBytes) throws IOException {
-        InputStream raw = Files.newInputStream(file);
-        return file.getFileName().toString().endsWith(".gz")
-                ? unzipped(raw, mostBytes, "not a gzip file, though its name ends with .gz")
-                : new UnzippedFile(raw, Long.MAX_VALUE, null);
+    public static UnzippedFile ofText(Path file, long mostBytes) throws IOException {
+        InputStream raw = new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES);
+        try {
+            raw.mark(2);
+            int first = raw.read();
+            int second = raw.read();
+            raw.reset();
+            boolean zipped = first == 0x1f && second == 0x8b;
+            boolean text = (first >= ' ' && first < 0x7f)
+                    || first == 0xef
+                    || first == '\n'
+                    || first == '\r'
+                    || first == '\t';
+            return zipped || (file.getFileName().toString().endsWith(".gz") && !text)
+                    ? unzipped(raw, mostBytes, "not a gzip file, though its name ends with .gz")
+                    : new UnzippedFile(raw, Long.MAX_VALUE, null);
+        } catch (IOException e) {
+            raw.close();
+            throw e;
+        }
     }
 
     /**

@@ -194,6 +194,12 @@ final class BenchFile {
                         : ChunkPlan.ofChunks(gaps.length, output, run.empty);
                 // Checked whether they can be placed or not: what is refused does not depend on it.
                 long[] arrivals = arrivals(startNanos, ttft, gaps);
+                double took = (arrivals[arrivals.length - 1] - startNanos) / 1e9;
+                Double runTook = object.number("duration");
+                if (runTook != null && runTook > 0 && took > 1.1 * runTook + 1) {
+                    throw new RejectedRecordException("ttfts, itls: " + (long) took + " s in a run of " + Math.round(runTook)
+                            + " s: another unit than seconds");
+                }
                 placed = plan != null;
                 chunks = plan == null ? List.of() : chunks(plan, arrivals);
                 if (plan == null) {

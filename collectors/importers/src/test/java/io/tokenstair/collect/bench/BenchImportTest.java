@@ -10,6 +10,7 @@ import io.tokenstair.collect.input.LineSource;
 import io.tokenstair.event.Chunk;
 import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.MetricSampled;
+import io.tokenstair.event.Rejected;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestQueued;
@@ -117,6 +118,15 @@ class BenchImportTest {
 
         assertThat(times(chunks(imported, "r.json#0")))
                 .isEqualTo("null+0@100020 0+1@100020 1+1@100025 2+1@100031 null+0@100031");
+    }
+
+    @Test
+    void aRequestThatTookLongerThanTheRunIsInAnotherUnit() throws Exception {
+        Imported imported = sglang("{\"backend\":\"sglang-oai\",\"duration\":4.5,\"ttfts\":[20.0,0.02],\"itls\":[[5.0,6.0],[0.005,0.006]],"
+                + "\"output_lens\":[3,3]}");
+
+        assertThat(imported.summary().line()).isEqualTo("read 2, accepted 1, rejected 1");
+        assertThat(imported.all(Rejected.class).get(0).reason()).contains("31 s in a run of", "another unit");
     }
 
     @Test

@@ -12,6 +12,9 @@ import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.StepCompleted;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.ParameterizedTest;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -99,8 +102,26 @@ class BadInputTest {
 
     @Test
     void aFileThatIsNoGzipIsRefused() throws IOException {
-        Files.writeString(run.resolve("steps.jsonl.gz"), "plain text\n");
+        Files.write(run.resolve("steps.jsonl.gz"), new byte[] {0x1e, (byte) 0x8b, 8, 0, 0});
         assertThat(read().reasons()).containsExactly("not a gzip file, though its name ends with .gz");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whetherAFileIsGzippedIsReadOffItsContentAndNotItsName(boolean nameSaysGzip) throws IOException {
+        Path zipped = run.resolve("client.jsonl.gz");
+        byte[] bytes = Files.readAllBytes(zipped);
+        Files.delete(zipped);
+        if (nameSaysGzip) {
+            try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(bytes))) {
+                Files.write(zipped, in.readAllBytes());
+            }
+        } else {
+            Files.write(run.resolve("client.jsonl"), bytes);
+        }
+        Imported imported = read();
+        assertThat(imported.layer("client").accepted()).isGreaterThan(100);
+        assertThat(imported.layer("client").rejected()).isZero();
     }
 
     @Test
