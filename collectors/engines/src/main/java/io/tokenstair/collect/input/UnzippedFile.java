@@ -47,11 +47,8 @@ public final class UnzippedFile extends InputStream {
             int second = raw.read();
             raw.reset();
             boolean zipped = first == 0x1f && second == 0x8b;
-            boolean text = (first >= ' ' && first < 0x7f)
-                    || first == 0xef
-                    || first == '\n'
-                    || first == '\r'
-                    || first == '\t';
+            boolean text =
+                    (first >= ' ' && first < 0x7f) || first == 0xef || first == '\n' || first == '\r' || first == '\t';
             return zipped || (file.getFileName().toString().endsWith(".gz") && !text)
                     ? unzipped(raw, mostBytes, "not a gzip file, though its name ends with .gz")
                     : new UnzippedFile(raw, Long.MAX_VALUE, null);

@@ -197,8 +197,8 @@ final class BenchFile {
                 double took = (arrivals[arrivals.length - 1] - startNanos) / 1e9;
                 Double runTook = object.number("duration");
                 if (runTook != null && runTook > 0 && took > 1.1 * runTook + 1) {
-                    throw new RejectedRecordException("ttfts, itls: " + (long) took + " s in a run of " + Math.round(runTook)
-                            + " s: another unit than seconds");
+                    throw new RejectedRecordException("ttfts, itls: " + (long) took + " s in a run of "
+                            + Math.round(runTook) + " s: another unit than seconds");
                 }
                 placed = plan != null;
                 chunks = plan == null ? List.of() : chunks(plan, arrivals);

@@ -1,6 +1,7 @@
 package io.tokenstair.collect.table;
 
 import io.tokenstair.collect.importer.FileImport;
+import io.tokenstair.collect.importer.ImportException;
 import io.tokenstair.collect.importer.ImportListener;
 import io.tokenstair.collect.importer.RecordReader;
 import io.tokenstair.collect.input.Excerpt;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVParser;
 import org.apache.commons.csv.CSVRecord;
@@ -32,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  * of a clock of the file's own. A step without an end follows the one before it.
  */
 public final class CsvImport extends FileImport {
+    private static final char[] DELIMITERS = {',', ';', '\t'};
+    private static final int MAX_ROW_CHARS = 1 << 20;
+
     private final CsvMap map;
     private final @Nullable Integer maxSequences;
 
@@ -68,10 +73,12 @@ public final class CsvImport extends FileImport {
         long rows;
         long endNanos;
         long nextStepId;
+        char delimiter = ',';
     }
 
     @Override
-    protected void read(Path file, int index, RecordReader reader, EventSpools spools) throws IOException {
+    protected void read(Path file, int index, RecordReader reader, EventSpools spools)
+            throws IOException, ImportException {
         String source = String.valueOf(file.getFileName());
         CollectorSpool events = spools.collector(
                 "steps-csv", FileDigest.of(file, map.toString(), String.valueOf(maxSequences)), source + "/time");
@@ -85,11 +92,12 @@ public final class CsvImport extends FileImport {
                     if (lines.tooLong()) {
                         throw new RejectedRecordException("a line that is too long");
                     }
-                    CSVRecord row = row(text);
                     if (header == null) {
-                        header = header(row);
+                        header = header(file, text, place);
                         continue;
                     }
+                    text = toItsEnd(text, lines);
+                    CSVRecord row = row(text, place.delimiter);
                     if (!wanted(row, header)) {
                         continue;
                     }
@@ -102,9 +110,6 @@ public final class CsvImport extends FileImport {
                 } catch (RejectedRecordException e) {
                     reader.rejected(
                             source, lines.lineNumber(), e.reason(), Excerpt.ofJson(lines.bytes(), lines.length()));
-                    if (header == null) {
-                        return;
-                    }
                 }
             }
             reader.rejectDefect(lines);
@@ -113,8 +118,24 @@ public final class CsvImport extends FileImport {
 
     private record Sample(long clockNanos, Event event) {}
 
-    private static CSVRecord row(String text) throws RejectedRecordException {
-        try (CSVParser parser = CSVParser.parse(text, CSVFormat.RFC4180)) {
+    /** A row with the lines that follow, while a field that began with a quote has not ended: a field may hold line breaks. */
+    private static String toItsEnd(String text, LineSource lines) throws IOException {
+        if (text.indexOf('"') < 0 || text.chars().filter(c -> c == '"').count() % 2 == 0) {
+            return text;
+        }
+        StringBuilder row = new StringBuilder(text);
+        long quotes = text.chars().filter(c -> c == '"').count();
+        while (quotes % 2 != 0 && row.length() < MAX_ROW_CHARS && lines.next()) {
+            String more = new String(lines.bytes(), 0, lines.length(), StandardCharsets.UTF_8);
+            row.append('\n').append(more);
+            quotes += more.chars().filter(c -> c == '"').count();
+        }
+        return row.toString();
+    }
+
+    private static CSVRecord row(String text, char delimiter) throws RejectedRecordException {
+        CSVFormat format = CSVFormat.RFC4180.builder().setDelimiter(delimiter).get();
+        try (CSVParser parser = CSVParser.parse(text, format)) {
             List<CSVRecord> records = parser.getRecords();
             if (records.size() != 1) {
                 throw new RejectedRecordException("not one row of CSV");
@@ -125,23 +146,37 @@ public final class CsvImport extends FileImport {
         }
     }
 
-    private Map<String, Integer> header(CSVRecord row) throws RejectedRecordException {
-        Map<String, Integer> header = new HashMap<>();
-        for (int i = 0; i < row.size(); i++) {
-            header.putIfAbsent(row.get(i).strip(), i);
-        }
+    /** The columns by name, parted by the first of comma, semicolon and tab by which the header has all that are wanted. */
+    private Map<String, Integer> header(Path file, String text, Place place) throws ImportException {
         List<String> wanted = new ArrayList<>();
         map.columns().values().forEach(column -> wanted.add(column.column()));
         if (map.whereColumn() != null) {
             wanted.add(map.whereColumn());
         }
-        for (String column : wanted) {
-            if (!header.containsKey(column)) {
-                throw new RejectedRecordException("the header line has no column " + column + "; it has "
-                        + String.join(", ", header.keySet().stream().sorted().toList()));
+        Map<String, Integer> best = Map.of();
+        for (char delimiter : DELIMITERS) {
+            Map<String, Integer> header = new HashMap<>();
+            try {
+                CSVRecord row = row(text, delimiter);
+                for (int i = 0; i < row.size(); i++) {
+                    header.putIfAbsent(row.get(i).strip(), i);
+                }
+            } catch (RejectedRecordException e) {
+                continue;
             }
+            if (header.keySet().containsAll(wanted)) {
+                place.delimiter = delimiter;
+                return header;
+            }
+            best = header.size() > best.size() ? header : best;
         }
-        return header;
+        Set<String> has = best.keySet();
+        String missing = wanted.stream()
+                .filter(column -> !has.contains(column))
+                .findFirst()
+                .orElse(wanted.get(0));
+        throw new ImportException(file + ": the header line has no column " + missing + "; it has "
+                + String.join(", ", has.stream().sorted().limit(50).toList()) + "; name those with --map");
     }
 
     private boolean wanted(CSVRecord row, Map<String, Integer> header) {
@@ -156,6 +191,10 @@ public final class CsvImport extends FileImport {
             return null;
         }
         CsvMap.Source source = map.columns().get(field);
+        if (text.indexOf('.') < 0 && text.indexOf(',') == text.lastIndexOf(',')) {
+            // A table from where the decimal mark is a comma.
+            text = text.replace(',', '.');
+        }
         if (text.length() > 40 || !text.matches("[+-]?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d{1,3})?")) {
             throw new RejectedRecordException("column " + (source == null ? "" : source.column()) + ": no number");
         }

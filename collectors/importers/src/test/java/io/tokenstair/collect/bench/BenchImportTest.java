@@ -122,8 +122,9 @@ class BenchImportTest {
 
     @Test
     void aRequestThatTookLongerThanTheRunIsInAnotherUnit() throws Exception {
-        Imported imported = sglang("{\"backend\":\"sglang-oai\",\"duration\":4.5,\"ttfts\":[20.0,0.02],\"itls\":[[5.0,6.0],[0.005,0.006]],"
-                + "\"output_lens\":[3,3]}");
+        Imported imported = sglang(
+                "{\"backend\":\"sglang-oai\",\"duration\":4.5,\"ttfts\":[20.0,0.02],\"itls\":[[5.0,6.0],[0.005,0.006]],"
+                        + "\"output_lens\":[3,3]}");
 
         assertThat(imported.summary().line()).isEqualTo("read 2, accepted 1, rejected 1");
         assertThat(imported.all(Rejected.class).get(0).reason()).contains("31 s in a run of", "another unit");

@@ -2,6 +2,7 @@ package io.tokenstair.collect.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.tokenstair.collect.Imported;
 import io.tokenstair.collect.importer.ImportException;
@@ -118,10 +119,26 @@ class CsvImportTest {
     }
 
     @Test
-    void anUnknownColumnRefusesTheFileAndSaysWhichThereAre() throws Exception {
-        Imported imported = imported(List.of("time=zeit:s", "running=running"), null, "t,running", "1,1");
+    void semicolonsDecimalCommasAMarkAndFieldsOfSeveralLinesAreRead() throws Exception {
+        Imported imported = imported(
+                List.of("time=t:s", "running=running"),
+                null,
+                "\ufefft;note;running\r",
+                "0,5;\"a;b\";1\r",
+                "1,5;\"a",
+                "b\";2\r");
 
-        assertThat(imported.reasons()).containsExactly("the header line has no column zeit; it has running, t");
+        assertThat(imported.reasons()).isEmpty();
+        assertThat(imported.all(MetricSampled.class))
+                .extracting(MetricSampled::sampledValue)
+                .containsExactly(1.0, 2.0);
+    }
+
+    @Test
+    void anUnknownColumnRefusesTheFileAndSaysWhichThereAre() throws Exception {
+        assertThatThrownBy(() -> imported(List.of("time=zeit:s", "running=running"), null, "t,running", "1,1"))
+                .hasStackTraceContaining(
+                        "the header line has no column zeit; it has running, t; name those with --map");
     }
 
     @ParameterizedTest

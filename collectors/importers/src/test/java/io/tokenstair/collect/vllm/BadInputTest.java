@@ -12,8 +12,6 @@ import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.StepCompleted;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.jupiter.params.ParameterizedTest;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -26,6 +24,8 @@ import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Damaged captures: what is broken is refused with place and reason, the rest is imported. */
 class BadInputTest {
