@@ -4,7 +4,6 @@ import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Severity;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.milestone.MilestoneKind;
-import io.tokenstair.rule.syntax.RuleParser;
 import io.tokenstair.rule.syntax.SourceText;
 import java.io.InvalidObjectException;
 import java.io.ObjectInputStream;
@@ -19,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A rule with no names left to look up.
  *
- * <p>Immutable. It travels to other processes as the text it was made of and is bound again there.
+ * <p>Immutable. It travels to other processes as the text it was made of and is bound again there, once in each process.
  */
 public final class BoundRule implements Serializable {
     @Serial
@@ -213,7 +212,7 @@ public final class BoundRule implements Serializable {
     private record Written(String file, String text) implements Serializable {
         @Serial
         private Object readResolve() {
-            return RuleBinder.bind(RuleParser.parse(file, text));
+            return RuleBinder.bind(file, text);
         }
     }
 }

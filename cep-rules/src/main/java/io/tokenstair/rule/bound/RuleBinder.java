@@ -96,6 +96,17 @@ public final class RuleBinder {
         return new RuleBinder(syntax).bind();
     }
 
+    /**
+     * The rule of a text: the same one, where this process has bound it lately.
+     *
+     * @param file the name shown in errors
+     * @param text the text of the file
+     * @throws RuleException at the first mistake, with its place
+     */
+    public static BoundRule bind(String file, String text) {
+        return LatelyBound.of(file, text);
+    }
+
     private BoundRule bind() {
         String id = pattern(syntax.id(), "rule id", RULE_ID, "lower case letters, digits and '-', at most 64");
         int revision = Integer.parseInt(pattern(syntax.version(), "version", VERSION, "a whole number from 1"));

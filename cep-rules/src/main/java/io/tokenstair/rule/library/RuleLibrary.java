@@ -3,10 +3,10 @@ package io.tokenstair.rule.library;
 import io.tokenstair.rule.RuleException;
 import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.RuleBinder;
-import io.tokenstair.rule.syntax.RuleParser;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -82,7 +82,7 @@ public final class RuleLibrary {
             if (in == null) {
                 throw new RuleException(file, 1, 1, "Cannot find the file of a built-in rule", "");
             }
-            return RuleBinder.bind(RuleParser.parse(file, in.readNBytes(RuleParser.MAX_BYTES + 1)));
+            return RuleBinder.bind(file, new String(in.readAllBytes(), StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot read the file of a built-in rule: " + file, e);
         }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.tokenstair.cause.Cause;
 import io.tokenstair.milestone.Milestone;
+import io.tokenstair.rule.RuleException;
 import io.tokenstair.rule.syntax.RuleParser;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -147,16 +148,50 @@ class BoundRuleTest {
 
     @Test
     void ruleTravelsAsItsTextAndMeansTheSameThere() throws IOException, ClassNotFoundException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
-            out.writeObject(RULE);
-        }
-        BoundRule there;
-        try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
-            there = (BoundRule) in.readObject();
-        }
+        BoundRule there = sent(RULE);
         List<Milestone> milestones = List.of(Milestones.milestone(PREEMPTED, 0, 1, "r", 5L), SECOND);
         assertThat(there.revision()).isEqualTo(3);
         assertThat(RuleOracle.matches(there, milestones)).hasSize(1).isEqualTo(RuleOracle.matches(RULE, milestones));
+    }
+
+    @Test
+    void aTextIsBoundOnceInAProcessAndAnotherTextOrFileForItself() throws IOException, ClassNotFoundException {
+        BoundRule there = sent(RULE);
+        String text = RULE.source().text();
+        assertThat(sent(RULE)).isSameAs(there).isSameAs(RuleBinder.bind("sample.yaml", text));
+        BoundRule revised = RuleBinder.bind("sample.yaml", text.replace("version: 3", "version: 4"));
+        assertThat(revised.revision()).isEqualTo(4);
+        assertThat(RuleBinder.bind("other.yaml", text).source().file()).isEqualTo("other.yaml");
+    }
+
+    @Test
+    void rulesThatWereGivenUpAreBoundAgain() {
+        String text = RULE.source().text();
+        BoundRule first = RuleBinder.bind("given-up.yaml", text);
+        for (int i = 0; i < LatelyBound.MAX_RULES; i++) {
+            RuleBinder.bind("given-up-" + i + ".yaml", text);
+        }
+        BoundRule again = RuleBinder.bind("given-up.yaml", text);
+        assertThat(again).isNotSameAs(first);
+        assertThat(again.source().text()).isEqualTo(text);
+    }
+
+    @Test
+    void aTextThatIsNoRuleIsRefusedEachTime() {
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> RuleBinder.bind("none.yaml", "id: none"))
+                    .isInstanceOf(RuleException.class)
+                    .hasMessageContaining("none.yaml");
+        }
+    }
+
+    private static BoundRule sent(BoundRule rule) throws IOException, ClassNotFoundException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+            out.writeObject(rule);
+        }
+        try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+            return (BoundRule) in.readObject();
+        }
     }
 }

@@ -2,7 +2,6 @@ package io.tokenstair.job.rule;
 
 import io.tokenstair.rule.bound.RuleBinder;
 import io.tokenstair.rule.match.RuleMatcher;
-import io.tokenstair.rule.syntax.RuleParser;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -54,7 +53,7 @@ final class RuleBinding implements AutoCloseable {
         }
         thread.execute(() -> {
             try {
-                mine.complete(new RuleMatcher(RuleBinder.bind(RuleParser.parse(source, text))));
+                mine.complete(new RuleMatcher(RuleBinder.bind(source, text)));
             } catch (RuntimeException | Error e) {
                 mine.completeExceptionally(e);
             }

@@ -10,7 +10,6 @@ import io.tokenstair.job.source.RawRecord;
 import io.tokenstair.rule.RuleException;
 import io.tokenstair.rule.bound.BoundRule;
 import io.tokenstair.rule.bound.RuleBinder;
-import io.tokenstair.rule.syntax.RuleParser;
 import io.tokenstair.spelling.NearestName;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -175,7 +174,7 @@ final class RuleScheduling {
             return new ScheduledRule(revised.ruleId(), 0, index, effective, null, revised.source(), null);
         }
         try {
-            BoundRule rule = RuleBinder.bind(RuleParser.parse(revised.source(), revised.text()));
+            BoundRule rule = RuleBinder.bind(revised.source(), revised.text());
             return scheduled(rule, index, effective, revised.source(), revised.text());
         } catch (RuleException e) {
             throw new IllegalStateException(
@@ -209,7 +208,7 @@ final class RuleScheduling {
         }
         BoundRule rule;
         try {
-            rule = RuleBinder.bind(RuleParser.parse(revised.source(), text));
+            rule = RuleBinder.bind(revised.source(), text);
         } catch (RuleException e) {
             return String.valueOf(e.getMessage()).lines().findFirst().orElse("no rule");
         } catch (RuntimeException e) {

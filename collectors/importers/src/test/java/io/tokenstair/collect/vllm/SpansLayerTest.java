@@ -106,7 +106,7 @@ class SpansLayerTest {
         span.addAttributes(attribute("gen_ai.prompt.0.content", "secret"));
         span.addAttributes(attribute("gen_ai.output.messages", "secret"));
         span.addAttributes(attribute("note", "secret"));
-        span.addAttributes(attribute("gen_ai.request." + "k".repeat(500), "é".repeat(600)));
+        span.addAttributes(attribute("vllm." + "k".repeat(500), "é".repeat(600)));
         for (int i = 0; i < 100; i++) {
             span.addAttributes(attribute("vllm.a" + i, "v"));
         }
