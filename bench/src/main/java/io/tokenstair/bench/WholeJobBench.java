@@ -117,15 +117,15 @@ public final class WholeJobBench implements Callable<Integer> {
                     (double) fleet.bytes() / fleet.size().exactTokens(),
                     hostSamples ? ", with core records" : "");
             print.flush();
-            measure(fleet, parallelism, chosen, scratch, print);
+            try (FleetRun run = new FleetRun(fleet, parallelism, scratch, checkpointMillis, gaps)) {
+                measure(fleet, run, chosen, print);
+            }
         }
         Files.delete(scratch);
         return 0;
     }
 
-    private void measure(Fleet fleet, int parallelism, List<Variant> chosen, Path scratch, PrintWriter print)
-            throws Exception {
-        FleetRun run = new FleetRun(fleet, parallelism, scratch, checkpointMillis, gaps);
+    private void measure(Fleet fleet, FleetRun run, List<Variant> chosen, PrintWriter print) throws Exception {
         Map<Variant, List<Measurement>> measured = new EnumMap<>(Variant.class);
         for (int repetition = -warmUps; repetition < repetitions; repetition++) {
             for (Variant variant : chosen) {

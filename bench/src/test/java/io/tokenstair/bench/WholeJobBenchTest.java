@@ -12,21 +12,25 @@ class WholeJobBenchTest {
     @Test
     void everyTokenComesOutOfEveryVariant(@TempDir Path scratch) throws Exception {
         Fleet fleet = Fleet.of(new FleetSize(20_000, 16, 64, 2, true));
-        FleetRun run = new FleetRun(fleet, 2, scratch, 0, true);
-        for (Variant variant : Variant.values()) {
-            Measurement measurement = run.of(variant);
-            assertThat(measurement.tokens())
-                    .as(variant.variantName())
-                    .isEqualTo(fleet.size().exactTokens());
-            if (variant.name().contains("RULES") && variant != Variant.JOB_NO_RULES) {
-                assertThat(measurement.subtaskGapMillis().keySet())
+        try (FleetRun run = new FleetRun(fleet, 2, scratch, 0, true)) {
+            for (Variant variant : Variant.values()) {
+                Measurement measurement = run.of(variant);
+                assertThat(measurement.tokens())
                         .as(variant.variantName())
-                        .contains(
-                                "run-rules-request 0", "run-rules-request 1", "run-rules-engine 0", "schedule-rules 0");
+                        .isEqualTo(fleet.size().exactTokens());
+                if (variant.name().contains("RULES") && variant != Variant.JOB_NO_RULES) {
+                    assertThat(measurement.subtaskGapMillis().keySet())
+                            .as(variant.variantName())
+                            .contains(
+                                    "run-rules-request 0",
+                                    "run-rules-request 1",
+                                    "run-rules-engine 0",
+                                    "schedule-rules 0");
+                }
+                assertThat(measurement.archiveBytes() > 0)
+                        .as(variant.variantName() + " writes")
+                        .isEqualTo(variant == Variant.JOB_RAW || variant == Variant.JOB_RAW_TOKENS);
             }
-            assertThat(measurement.archiveBytes() > 0)
-                    .as(variant.variantName() + " writes")
-                    .isEqualTo(variant == Variant.JOB_RAW || variant == Variant.JOB_RAW_TOKENS);
         }
         assertThat(scratch).isEmptyDirectory();
     }
