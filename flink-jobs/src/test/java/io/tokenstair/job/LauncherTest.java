@@ -78,6 +78,7 @@ class LauncherTest {
                 done
                 shift 2
                 main="$1"
+                echo "nice $(nice)" >>"$CALLS"
                 echo "$@" >>"$CALLS"
                 exit "$(cat "$(dirname "$CALLS")/exit-$main" 2>/dev/null || echo 0)"
                 """);
@@ -205,6 +206,19 @@ class LauncherTest {
     }
 
     @Test
+    void aCollectorBesideAnEngineGivesWayToIt() throws Exception {
+        tokenstair("collect", "gateway");
+        tokenstair("collect", "vllm");
+
+        List<Integer> nice = Files.readAllLines(calls).stream()
+                .filter(line -> line.startsWith("nice "))
+                .map(line -> Integer.valueOf(line.substring(5)))
+                .toList();
+        assertThat(nice).hasSize(2);
+        assertThat(nice.get(1)).isEqualTo(Math.min(19, nice.get(0) + 10));
+    }
+
+    @Test
     void whatIsOlderThanItsSourcesIsBuiltFirst() throws Exception {
         Files.writeString(
                 Files.createDirectories(tree.resolve("cep-rules/src/main")).resolve("Rule.java"), "");
@@ -286,7 +300,7 @@ class LauncherTest {
         for (String line : Files.readAllLines(calls)) {
             mains.add(line.replaceAll(Pattern.quote(folder.resolve("a tmp") + "/tokenstair.") + "\\w+", "SCRATCH"));
         }
-        mains.removeIf(line -> line.startsWith("tmp ") || line.startsWith("option "));
+        mains.removeIf(line -> line.startsWith("tmp ") || line.startsWith("option ") || line.startsWith("nice "));
         return mains;
     }
 

@@ -384,7 +384,8 @@ public final class ImportMain {
                     "tokenstair import steps-csv FILE... --map FIELD=COLUMN[:UNIT],... --archive DIR [--where COLUMN=VALUE] [--engine NAME] [--max-sequences N]",
             description = {
                 "A CSV file with a header line: a row an engine step, or a row a reading of an",
-                "engine as a whole. --map says which columns to take, and their units.",
+                "engine as a whole. --map says which columns to take, and their units. Fields are",
+                "parted by commas, or by semicolons or tabs, then with decimal commas too.",
                 "",
                 "  steps      stepNanos or endNanos, startNanos, stepId, batch, paddedBatch, resident,",
                 "             prefill, recompute, running, waiting, kvUsedBlocks, kvTotalBlocks, graphMode",
