@@ -4,21 +4,23 @@ import io.tokenstair.rule.RuleException;
 import io.tokenstair.rule.syntax.RuleParser;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules that this process has bound from their texts. Binding takes milliseconds, and a job's rules come to each of its subtasks as texts; all of
- * them may use the same rule, as it is immutable.
+ * Rules that this process has bound from their texts. A rule is compiled for milliseconds, the first one of a process for more than a second, and a
+ * job's rules come to each of its subtasks as texts; all of them may use the same rule, as it is immutable. Who asks for one that another thread is
+ * binding waits for it.
  */
 final class LatelyBound {
-    /** Most rules remembered; the one not asked for the longest is given up. */
-    static final int MAX_RULES = 256;
+    /** Most rules shared in one process; the one not asked for the longest is given up. */
+    static final int MAX_RULES = 1_024;
 
-    private static final Map<Text, BoundRule> RULES = new LinkedHashMap<>(16, 0.75f, true) {
+    private static final Map<Text, CompletableFuture<BoundRule>> RULES = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Text, BoundRule> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Text, CompletableFuture<BoundRule>> eldest) {
             return size() > MAX_RULES;
         }
     };
@@ -32,18 +34,26 @@ final class LatelyBound {
      */
     static BoundRule of(String file, String text) {
         Text wanted = new Text(file, text);
+        CompletableFuture<BoundRule> mine = new CompletableFuture<>();
+        @Nullable CompletableFuture<BoundRule> shared;
         synchronized (RULES) {
-            @Nullable BoundRule known = RULES.get(wanted);
-            if (known != null) {
-                return known;
+            shared = RULES.putIfAbsent(wanted, mine);
+        }
+        if (shared != null) {
+            @Nullable BoundRule bound = shared.handle((rule, mistake) -> rule).join();
+            // A text that is no rule is not remembered: each who asks is told where its mistake is.
+            return bound == null ? RuleBinder.bind(RuleParser.parse(file, text)) : bound;
+        }
+        try {
+            mine.complete(RuleBinder.bind(RuleParser.parse(file, text)));
+        } catch (RuntimeException | Error e) {
+            mine.completeExceptionally(e);
+            synchronized (RULES) {
+                RULES.remove(wanted, mine);
             }
+            throw e;
         }
-        // Others may bind theirs meanwhile.
-        BoundRule bound = RuleBinder.bind(RuleParser.parse(file, text));
-        synchronized (RULES) {
-            @Nullable BoundRule other = RULES.putIfAbsent(wanted, bound);
-            return other == null ? bound : other;
-        }
+        return mine.join();
     }
 
     private record Text(String file, String text) {}

@@ -165,6 +165,16 @@ class BoundRuleTest {
     }
 
     @Test
+    void allWhoAskAtOnceGetTheSameRule() {
+        String text = RULE.source().text();
+        assertThat(IntStream.range(0, 64)
+                        .parallel()
+                        .mapToObj(i -> RuleBinder.bind("at-once.yaml", text))
+                        .distinct())
+                .hasSize(1);
+    }
+
+    @Test
     void rulesThatWereGivenUpAreBoundAgain() {
         String text = RULE.source().text();
         BoundRule first = RuleBinder.bind("given-up.yaml", text);
