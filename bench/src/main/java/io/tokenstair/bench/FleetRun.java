@@ -30,6 +30,7 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.connector.datagen.source.DataGeneratorSource;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -94,26 +95,7 @@ public final class FleetRun implements AutoCloseable {
                     checkpoints.toUri().toString());
             environment.configure(settings);
         }
-        DataStream<RawRecord> records = records(environment);
-        switch (variant) {
-            case NOOP -> noop(records);
-            case JOB -> job(records, builtIn(), null, null);
-            case JOB_NO_RULES -> job(records, List.of(), null, null);
-            case JOB_MANY_RULES -> job(records, manyRules(false), null, null);
-            case JOB_EXPLOSIVE_RULE -> job(records, manyRules(true), null, null);
-            case JOB_RELOADED_RULES ->
-                job(
-                        records.flatMap(new AddRevisions(REVISION_EVERY_RECORDS, REVISIONS))
-                                .returns(RawRecordTypeInfo.INSTANCE)
-                                .name("add-revisions")
-                                .uid("add-revisions"),
-                        manyRules(false),
-                        null,
-                        null);
-            case CEP_RAW -> drop(RawStaircase.over(records, TOKENS, SLOW), "matches");
-            case JOB_RAW -> job(records, builtIn(), archive, null);
-            case JOB_RAW_TOKENS -> job(records, builtIn(), archive, archive);
-        }
+        wire(variant, environment, archive);
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         AtomicLong wallStart = new AtomicLong();
         AtomicLong cpuStart = new AtomicLong();
@@ -151,6 +133,34 @@ public final class FleetRun implements AutoCloseable {
                 Math.max(0, counted(result, PAUSE)),
                 subtaskGaps,
                 watch.size());
+    }
+
+    private void wire(Variant variant, StreamExecutionEnvironment environment, Path archive) {
+        if (variant == Variant.NOOP_TOKENS) {
+            noopTokens(environment);
+            return;
+        }
+        DataStream<RawRecord> records = records(environment);
+        switch (variant) {
+            case NOOP -> noop(records);
+            case JOB -> job(records, builtIn(), null, null);
+            case JOB_NO_RULES -> job(records, List.of(), null, null);
+            case JOB_MANY_RULES -> job(records, manyRules(false), null, null);
+            case JOB_EXPLOSIVE_RULE -> job(records, manyRules(true), null, null);
+            case JOB_RELOADED_RULES ->
+                job(
+                        records.flatMap(new AddRevisions(REVISION_EVERY_RECORDS, REVISIONS))
+                                .returns(RawRecordTypeInfo.INSTANCE)
+                                .name("add-revisions")
+                                .uid("add-revisions"),
+                        manyRules(false),
+                        null,
+                        null);
+            case CEP_RAW -> drop(RawStaircase.over(records, TOKENS, SLOW), "matches");
+            case JOB_RAW -> job(records, builtIn(), archive, null);
+            case JOB_RAW_TOKENS -> job(records, builtIn(), archive, archive);
+            case NOOP_TOKENS -> throw new IllegalStateException("It reads no records");
+        }
     }
 
     /** The cluster, started by the settings of the first run. */
@@ -198,6 +208,23 @@ public final class FleetRun implements AutoCloseable {
                         .uid("explode-steps")
                         .keyBy(TokenRecord::key, Types.LONG)
                         .filter(new CountAndDrop<>(TOKENS, token -> false, SLOW)),
+                "tokens");
+    }
+
+    private void noopTokens(StreamExecutionEnvironment environment) {
+        WatermarkStrategy<TokenRecord> strategy = WatermarkStrategy.<TokenRecord>forBoundedOutOfOrderness(
+                        CollectorWatermarks.LATENESS)
+                .withTimestampAssigner((token, before) -> token.endNanos / 1_000_000);
+        drop(
+                environment
+                        .fromSource(
+                                new DataGeneratorSource<>(
+                                        new TokenOfNumber(), fleet.size().exactTokens(), TokenRecordTypeInfo.INSTANCE),
+                                strategy,
+                                "tokens-one-by-one")
+                        .uid("tokens-one-by-one")
+                        .keyBy(TokenRecord::key, Types.LONG)
+                        .process(new CountTokens(TOKENS)),
                 "tokens");
     }
 

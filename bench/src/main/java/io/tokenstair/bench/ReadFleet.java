@@ -26,8 +26,8 @@ public final class ReadFleet implements FlatMapFunction<Long, RawRecord> {
         READING.set(new Reading(fleet, atFirst, new AtomicReference<>(false)));
     }
 
-    @Override
-    public void flatMap(Long number, Collector<RawRecord> out) {
+    /** What is read. Whoever asks first starts the clock. */
+    static Fleet fleet() {
         Reading reading = READING.get();
         if (reading == null) {
             throw new IllegalStateException("Cannot read a fleet that was not prepared");
@@ -35,10 +35,16 @@ public final class ReadFleet implements FlatMapFunction<Long, RawRecord> {
         if (!reading.started.getPlain() && reading.started.compareAndSet(false, true)) {
             reading.atFirst.run();
         }
-        int length = reading.fleet.longestPartition();
+        return reading.fleet;
+    }
+
+    @Override
+    public void flatMap(Long number, Collector<RawRecord> out) {
+        Fleet fleet = fleet();
+        int length = fleet.longestPartition();
         int partition = (int) (number / length);
         int record = (int) (number % length);
-        byte[][] records = reading.fleet.partition(partition);
+        byte[][] records = fleet.partition(partition);
         if (record < records.length) {
             out.collect(RawRecord.of(records[record], "partition-" + partition, record));
         }

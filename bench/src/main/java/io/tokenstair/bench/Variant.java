@@ -8,6 +8,11 @@ import java.util.stream.Collectors;
 public enum Variant {
     /** Decodes steps and ships one keyed record per token, which is dropped: what everything else is measured against. */
     NOOP("noop"),
+    /**
+     * Reads tokens one by one, stamps each with its time and ships it by its request to a process function that counts it: the no-op by which the goal
+     * of half its speed was set.
+     */
+    NOOP_TOKENS("noop-tokens"),
     /** The whole analysis, rules included; results are dropped. */
     JOB("job"),
     /** The same without rules. */

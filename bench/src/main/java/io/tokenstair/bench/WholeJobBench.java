@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -59,9 +60,9 @@ public final class WholeJobBench implements Callable<Integer> {
             names = "--variants",
             paramLabel = "V",
             split = ",",
-            defaultValue = "noop,job,job+raw,job+raw+tokens",
+            defaultValue = "noop,noop-tokens,job,job+raw,job+raw+tokens",
             description =
-                    "of noop, job, job-rules, job+30rules, job+30rules+explosive, job+30rules+reload, cep-raw, job+raw, job+raw+tokens")
+                    "of noop, noop-tokens, job, job-rules, job+30rules, job+30rules+explosive, job+30rules+reload, cep-raw, job+raw, job+raw+tokens")
     List<String> variants = List.of();
 
     @Option(
@@ -162,11 +163,11 @@ public final class WholeJobBench implements Callable<Integer> {
             }
         }
         print.println(
-                "variant          M tokens/s min / median / max   cpu ns/token  jit   gc   ratio  cpu ratio  slow %  B/token");
+                "variant          M tokens/s min / median / max   cpu ns/token  jit   gc  over noop  over noop-tokens  slow %  B/token");
         for (Variant variant : chosen) {
             List<Measurement> runs = measured.getOrDefault(variant, List.of());
             if (!runs.isEmpty()) {
-                print.println(line(variant, runs, measured.getOrDefault(Variant.NOOP, List.of())));
+                print.println(line(variant, runs, measured));
             }
         }
         if (checkpointMillis > 0) {
@@ -189,39 +190,40 @@ public final class WholeJobBench implements Callable<Integer> {
                 run.state().heapBytes() / 1e6);
     }
 
-    private static String line(Variant variant, List<Measurement> runs, List<Measurement> noop) {
+    private static String line(Variant variant, List<Measurement> runs, Map<Variant, List<Measurement>> measured) {
         double[] speeds = sorted(
                 runs.stream().mapToDouble(Measurement::millionTokensPerSecond).toArray());
-        double cpu =
-                median(runs.stream().mapToDouble(Measurement::cpuNanosPerToken).toArray());
         Measurement last = runs.get(runs.size() - 1);
-        String ratios = "     -          -";
-        if (!noop.isEmpty()) {
-            double[] ratio = new double[runs.size()];
-            double[] cpuRatio = new double[runs.size()];
-            for (int i = 0; i < ratio.length; i++) {
-                ratio[i] = runs.get(i).millionTokensPerSecond() / noop.get(i).millionTokensPerSecond();
-                cpuRatio[i] = runs.get(i).cpuNanosPerToken() / noop.get(i).cpuNanosPerToken();
-            }
-            ratios = String.format(Locale.ROOT, "%6.2f %10.1f", median(ratio), median(cpuRatio));
-        }
         return String.format(
                 Locale.ROOT,
-                "%-16s %11.2f / %6.2f / %5.2f %14.0f %4.0f %4.0f  %s  %6.2f  %7.1f",
+                "%-16s %11.2f / %6.2f / %5.2f %14.0f %4.0f %4.0f %10s %17s  %6.2f  %7.1f",
                 variant.variantName(),
                 speeds[0],
                 median(speeds),
                 speeds[speeds.length - 1],
-                cpu,
-                median(runs.stream()
-                        .mapToDouble(Measurement::compilerNanosPerToken)
-                        .toArray()),
-                median(runs.stream()
-                        .mapToDouble(Measurement::collectorNanosPerToken)
-                        .toArray()),
-                ratios,
+                median(runs, Measurement::cpuNanosPerToken),
+                median(runs, Measurement::compilerNanosPerToken),
+                median(runs, Measurement::collectorNanosPerToken),
+                speedOver(measured.getOrDefault(Variant.NOOP, List.of()), runs),
+                speedOver(measured.getOrDefault(Variant.NOOP_TOKENS, List.of()), runs),
                 100.0 * last.slowTokens() / last.tokens(),
                 (double) last.archiveBytes() / last.tokens());
+    }
+
+    /** The median of the ratios of speed, each of one repetition; "-" where the other was not run. */
+    private static String speedOver(List<Measurement> others, List<Measurement> runs) {
+        if (others.isEmpty()) {
+            return "-";
+        }
+        double[] ratios = new double[runs.size()];
+        for (int i = 0; i < ratios.length; i++) {
+            ratios[i] = runs.get(i).millionTokensPerSecond() / others.get(i).millionTokensPerSecond();
+        }
+        return String.format(Locale.ROOT, "%.2f", median(ratios));
+    }
+
+    private static double median(List<Measurement> runs, ToDoubleFunction<Measurement> figure) {
+        return median(runs.stream().mapToDouble(figure).toArray());
     }
 
     private static double[] sorted(double[] values) {
