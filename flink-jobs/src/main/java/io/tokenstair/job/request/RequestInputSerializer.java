@@ -7,10 +7,10 @@ import io.tokenstair.job.step.SequenceFact;
 import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.job.step.TokenBatchSerializer;
 import io.tokenstair.job.type.KnownTexts;
+import io.tokenstair.job.type.OwnSerializer;
 import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Carries what requests hear, in one piece. Tokens and facts stay packed behind what orders them until a request takes them in: inputs wait for
  * seconds by the million, and one array is cheaper to keep than twenty. Inputs are not changed once sent, so a copy is the same object.
  */
-public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
+public final class RequestInputSerializer extends OwnSerializer<RequestInput> {
     private static final int EVENT = 0;
     private static final int TOKENS = 1;
     private static final int FACT = 2;
@@ -34,33 +34,13 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
     private transient KnownTexts known = new KnownTexts();
 
     @Override
-    public boolean isImmutableType() {
-        return true;
-    }
-
-    @Override
-    public TypeSerializer<RequestInput> duplicate() {
+    protected OwnSerializer<RequestInput> another() {
         return new RequestInputSerializer();
     }
 
     @Override
     public RequestInput createInstance() {
         return new RequestInput();
-    }
-
-    @Override
-    public RequestInput copy(RequestInput from) {
-        return from;
-    }
-
-    @Override
-    public RequestInput copy(RequestInput from, RequestInput reuse) {
-        return from;
-    }
-
-    @Override
-    public int getLength() {
-        return -1;
     }
 
     @Override
@@ -173,16 +153,6 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
         return unpack(packed, 0, packed.length, null);
     }
 
-    @Override
-    public RequestInput deserialize(RequestInput reuse, DataInputView source) throws IOException {
-        return deserialize(source);
-    }
-
-    @Override
-    public void copy(DataInputView source, DataOutputView target) throws IOException {
-        PackedBytes.copy(source, target);
-    }
-
     /** Reads of packed tokens what a request must know to keep them. */
     private RequestInput packed(PackedPart part, PackedBytes in) throws IOException {
         long firstEndNanos = in.takeLong();
@@ -282,20 +252,6 @@ public final class RequestInputSerializer extends TypeSerializer<RequestInput> {
 
     private static @Nullable Integer intOrNull(@Nullable Long value) {
         return value == null ? null : Integer.valueOf(Math.toIntExact(value));
-    }
-
-    private Object readResolve() {
-        return new RequestInputSerializer();
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof RequestInputSerializer;
-    }
-
-    @Override
-    public int hashCode() {
-        return RequestInputSerializer.class.hashCode();
     }
 
     @Override

@@ -2,46 +2,26 @@ package io.tokenstair.job.request;
 
 import io.tokenstair.job.step.TokenBatch;
 import io.tokenstair.job.step.TokenBatchSerializer;
+import io.tokenstair.job.type.OwnSerializer;
 import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /** Carries runs of tokens in one piece. A run is not changed once sent, so a copy is the same object. */
-public final class TokenRunSerializer extends TypeSerializer<TokenRun> {
+public final class TokenRunSerializer extends OwnSerializer<TokenRun> {
     private transient PackedBytes scratch = new PackedBytes();
 
     @Override
-    public boolean isImmutableType() {
-        return true;
-    }
-
-    @Override
-    public TypeSerializer<TokenRun> duplicate() {
+    protected OwnSerializer<TokenRun> another() {
         return new TokenRunSerializer();
     }
 
     @Override
     public TokenRun createInstance() {
         return new TokenRun("", 0, 0, new TokenBatch(), 0, 0);
-    }
-
-    @Override
-    public TokenRun copy(TokenRun from) {
-        return from;
-    }
-
-    @Override
-    public TokenRun copy(TokenRun from, TokenRun reuse) {
-        return from;
-    }
-
-    @Override
-    public int getLength() {
-        return -1;
     }
 
     @Override
@@ -66,30 +46,6 @@ public final class TokenRunSerializer extends TypeSerializer<TokenRun> {
         int fromRow = in.takeInt();
         int toRow = in.takeInt();
         return new TokenRun(requestId, lifetime, sequenceIndex, TokenBatchSerializer.take(in, null), fromRow, toRow);
-    }
-
-    @Override
-    public TokenRun deserialize(TokenRun reuse, DataInputView source) throws IOException {
-        return deserialize(source);
-    }
-
-    @Override
-    public void copy(DataInputView source, DataOutputView target) throws IOException {
-        PackedBytes.copy(source, target);
-    }
-
-    private Object readResolve() {
-        return new TokenRunSerializer();
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof TokenRunSerializer;
-    }
-
-    @Override
-    public int hashCode() {
-        return TokenRunSerializer.class.hashCode();
     }
 
     @Override

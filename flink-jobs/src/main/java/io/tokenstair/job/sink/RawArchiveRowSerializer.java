@@ -2,23 +2,18 @@ package io.tokenstair.job.sink;
 
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.type.OwnSerializer;
 import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /** Carries archive rows where the sink is not chained: the table, the flag, and the event in its wire form. */
-public final class RawArchiveRowSerializer extends TypeSerializer<RawArchiveRow> {
+public final class RawArchiveRowSerializer extends OwnSerializer<RawArchiveRow> {
     @Override
-    public boolean isImmutableType() {
-        return true;
-    }
-
-    @Override
-    public TypeSerializer<RawArchiveRow> duplicate() {
+    protected OwnSerializer<RawArchiveRow> another() {
         return new RawArchiveRowSerializer();
     }
 
@@ -26,21 +21,6 @@ public final class RawArchiveRowSerializer extends TypeSerializer<RawArchiveRow>
     @SuppressWarnings("NullAway") // Flink wants null where there is no empty instance.
     public RawArchiveRow createInstance() {
         return null;
-    }
-
-    @Override
-    public RawArchiveRow copy(RawArchiveRow from) {
-        return from;
-    }
-
-    @Override
-    public RawArchiveRow copy(RawArchiveRow from, RawArchiveRow reuse) {
-        return from;
-    }
-
-    @Override
-    public int getLength() {
-        return -1;
     }
 
     @Override
@@ -65,25 +45,10 @@ public final class RawArchiveRowSerializer extends TypeSerializer<RawArchiveRow>
     }
 
     @Override
-    public RawArchiveRow deserialize(RawArchiveRow reuse, DataInputView source) throws IOException {
-        return deserialize(source);
-    }
-
-    @Override
     public void copy(DataInputView source, DataOutputView target) throws IOException {
         target.writeUTF(source.readUTF());
         target.writeBoolean(source.readBoolean());
         PackedBytes.copy(source, target);
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof RawArchiveRowSerializer;
-    }
-
-    @Override
-    public int hashCode() {
-        return RawArchiveRowSerializer.class.hashCode();
     }
 
     @Override

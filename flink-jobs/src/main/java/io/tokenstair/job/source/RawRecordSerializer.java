@@ -1,22 +1,22 @@
 package io.tokenstair.job.source;
 
+import io.tokenstair.job.type.OwnSerializer;
 import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /** Carries raw records between operators: fixed fields, two short strings, then the bytes in one piece. */
-public final class RawRecordSerializer extends TypeSerializer<RawRecord> {
+public final class RawRecordSerializer extends OwnSerializer<RawRecord> {
     @Override
     public boolean isImmutableType() {
         return false;
     }
 
     @Override
-    public TypeSerializer<RawRecord> duplicate() {
+    protected OwnSerializer<RawRecord> another() {
         return new RawRecordSerializer();
     }
 
@@ -28,16 +28,6 @@ public final class RawRecordSerializer extends TypeSerializer<RawRecord> {
     @Override
     public RawRecord copy(RawRecord from) {
         return from.copy();
-    }
-
-    @Override
-    public RawRecord copy(RawRecord from, RawRecord reuse) {
-        return from.copy();
-    }
-
-    @Override
-    public int getLength() {
-        return -1;
     }
 
     @Override
@@ -69,12 +59,6 @@ public final class RawRecordSerializer extends TypeSerializer<RawRecord> {
         return record;
     }
 
-    /** Always a new record: operators keep the ones they were given. */
-    @Override
-    public RawRecord deserialize(RawRecord reuse, DataInputView source) throws IOException {
-        return deserialize(source);
-    }
-
     @Override
     public void copy(DataInputView source, DataOutputView target) throws IOException {
         target.writeBoolean(source.readBoolean());
@@ -86,16 +70,6 @@ public final class RawRecordSerializer extends TypeSerializer<RawRecord> {
         target.writeUTF(source.readUTF());
         target.writeUTF(source.readUTF());
         PackedBytes.copy(source, target);
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof RawRecordSerializer;
-    }
-
-    @Override
-    public int hashCode() {
-        return RawRecordSerializer.class.hashCode();
     }
 
     @Override

@@ -1,10 +1,10 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.job.type.KnownTexts;
+import io.tokenstair.job.type.OwnSerializer;
 import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
@@ -13,40 +13,20 @@ import org.apache.flink.core.memory.DataOutputView;
  * Carries events to their engine, field by field: Flink's own way asks reflection for each of them. Records are not changed once sent,
  * so a copy is the same object. For the exchange alone: an {@link EngineBuffer} is saved as before.
  */
-final class EngineRecordSerializer extends TypeSerializer<EngineRecord> {
+final class EngineRecordSerializer extends OwnSerializer<EngineRecord> {
     private static final long serialVersionUID = 1L;
 
     private transient PackedBytes scratch = new PackedBytes();
     private transient KnownTexts known = new KnownTexts();
 
     @Override
-    public boolean isImmutableType() {
-        return true;
-    }
-
-    @Override
-    public TypeSerializer<EngineRecord> duplicate() {
+    protected OwnSerializer<EngineRecord> another() {
         return new EngineRecordSerializer();
     }
 
     @Override
     public EngineRecord createInstance() {
         return new EngineRecord();
-    }
-
-    @Override
-    public EngineRecord copy(EngineRecord from) {
-        return from;
-    }
-
-    @Override
-    public EngineRecord copy(EngineRecord from, EngineRecord reuse) {
-        return from;
-    }
-
-    @Override
-    public int getLength() {
-        return -1;
     }
 
     @Override
@@ -74,30 +54,6 @@ final class EngineRecordSerializer extends TypeSerializer<EngineRecord> {
         record.sequence = in.takeLong();
         record.bytes = in.takeBytes();
         return record;
-    }
-
-    @Override
-    public EngineRecord deserialize(EngineRecord reuse, DataInputView source) throws IOException {
-        return deserialize(source);
-    }
-
-    @Override
-    public void copy(DataInputView source, DataOutputView target) throws IOException {
-        PackedBytes.copy(source, target);
-    }
-
-    private Object readResolve() {
-        return new EngineRecordSerializer();
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof EngineRecordSerializer;
-    }
-
-    @Override
-    public int hashCode() {
-        return EngineRecordSerializer.class.hashCode();
     }
 
     @Override

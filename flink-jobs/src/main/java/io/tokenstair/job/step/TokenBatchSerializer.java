@@ -1,5 +1,6 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.job.type.OwnSerializer;
 import io.tokenstair.job.type.PackedBytes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -7,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Carries token batches: first what orders them and who they belong to, then the rows as they are. The name of a sequence is packed
  * once and sent as bytes from then on; a reader that has the batch before keeps its name while the bytes are the same.
  */
-public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
+public final class TokenBatchSerializer extends OwnSerializer<TokenBatch> {
     private static final int USUAL_NAME_BYTES = 256;
     private static final int CAPACITY_BYTES = TokenBatch.CAPACITY * TokenRow.MAX_BYTES;
 
@@ -29,7 +29,7 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
     }
 
     @Override
-    public TypeSerializer<TokenBatch> duplicate() {
+    protected OwnSerializer<TokenBatch> another() {
         return new TokenBatchSerializer();
     }
 
@@ -44,16 +44,6 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
     }
 
     @Override
-    public TokenBatch copy(TokenBatch from, TokenBatch reuse) {
-        return from.copy();
-    }
-
-    @Override
-    public int getLength() {
-        return -1;
-    }
-
-    @Override
     public void serialize(TokenBatch batch, DataOutputView target) throws IOException {
         scratch.clear();
         put(batch, scratch);
@@ -63,16 +53,6 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
     @Override
     public TokenBatch deserialize(DataInputView source) throws IOException {
         return take(new PackedBytes(PackedBytes.read(source), 0), null);
-    }
-
-    @Override
-    public TokenBatch deserialize(TokenBatch reuse, DataInputView source) throws IOException {
-        return deserialize(source);
-    }
-
-    @Override
-    public void copy(DataInputView source, DataOutputView target) throws IOException {
-        PackedBytes.copy(source, target);
     }
 
     /** Puts a batch. */
@@ -286,20 +266,6 @@ public final class TokenBatchSerializer extends TypeSerializer<TokenBatch> {
         token.evidence = sent.takeTexts(in);
         token.chain = sent.takeTexts(in);
         return token;
-    }
-
-    private Object readResolve() {
-        return new TokenBatchSerializer();
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof TokenBatchSerializer;
-    }
-
-    @Override
-    public int hashCode() {
-        return TokenBatchSerializer.class.hashCode();
     }
 
     @Override
