@@ -39,6 +39,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What real outputs hold that is easily taken for something else, and inputs that cannot be right. */
@@ -281,6 +282,46 @@ class ToolTrapsTest {
         assertThat(completed.promptTokens()).isEqualTo(7);
         assertThat(completed.outputTokens()).isEqualTo(5);
         assertThat(completed.outcome()).isEqualTo("complete");
+    }
+
+    @Test
+    void theBodyOfAnAnswerMayStandUnderItsKind() throws Exception {
+        Imported imported = Imported.file(
+                listener -> new SseCaptureImport(LIMITS, listener),
+                folder,
+                "s.jsonl",
+                line(1_000_000_000L, "\"kind\":\"sent\",\"path\":\"/v1/completions\""),
+                line(1_200_000_000L, "\"kind\":\"body\",\"body\":\"{\\\"usage\\\":{\\\"completion_tokens\\\":5}}\""),
+                line(1_200_000_001L, "\"kind\":\"closed\""));
+        assertThat(of(imported, RequestCompleted.class).get(0).outputTokens()).isEqualTo(5);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "\"kind\":\"client_abort\" | client-closed",
+                "\"kind\":\"line\",\"line\":\"data: {\\\"error\\\":{\\\"message\\\":\\\"no\\\"}}\" | failed",
+            })
+    void aStreamThatItsClientLeftOrAnErrorBrokeHasEndedThoughNobodyNotedItsClosing(String last, String outcome)
+            throws Exception {
+        Imported imported = Imported.file(
+                listener -> new SseCaptureImport(LIMITS, listener),
+                folder,
+                "s.jsonl",
+                line(1_000_000_000L, "\"kind\":\"sent\",\"path\":\"/v1/completions\""),
+                line(
+                        1_100_000_000L,
+                        "\"kind\":\"line\",\"line\":\"data: {\\\"choices\\\":[{\\\"text\\\":\\\"a\\\"}]}\""),
+                line(1_200_000_000L, last));
+        assertThat(counts(imported)).startsWith(1);
+        assertThat(of(imported, RequestCompleted.class))
+                .extracting(RequestCompleted::outcome)
+                .containsExactly(outcome);
+        assertThat(imported.events().stream()
+                        .filter(logged -> logged.event() instanceof RequestCompleted)
+                        .map(logged -> logged.header().clockNanos()))
+                .containsExactly(1_200_000_000L);
     }
 
     @Test

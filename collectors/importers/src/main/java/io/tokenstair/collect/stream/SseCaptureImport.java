@@ -235,7 +235,7 @@ public final class SseCaptureImport extends FileImport {
         }
 
         private void body(Fields line, Open request, long nanos) throws RejectedRecordException {
-            JsonNode text = line.raw("line");
+            JsonNode text = line.raw("line") == null ? line.raw("body") : line.raw("line");
             boolean refused = request.status != null && request.status >= FIRST_ERROR;
             if (text != null && text.isTextual() && text.textValue().startsWith("{")) {
                 byte[] bytes = text.textValue().getBytes(StandardCharsets.UTF_8);
@@ -266,6 +266,11 @@ public final class SseCaptureImport extends FileImport {
                 // Nothing of it came before: an end is a request all the same.
                 request = new Open();
             }
+            complete(requestId, request, nanos, wallMillis);
+        }
+
+        private void complete(String requestId, Open request, long nanos, @Nullable Long wallMillis)
+                throws IOException {
             flush(requestId, request, nanos, wallMillis);
             Answer answer = request.answer;
             boolean httpError = request.status != null && request.status >= FIRST_ERROR;
@@ -383,13 +388,18 @@ public final class SseCaptureImport extends FileImport {
             return count == null ? null : Double.valueOf(count);
         }
 
-        /** The file has ended: what is under way has no end. */
+        /** The file has ended: what is under way has no end, but for what its client left, or what an error broke. */
         void end() throws IOException {
-            for (Map.Entry<String, Open> request : open.entrySet()) {
+            for (Map.Entry<String, Open> entry : open.entrySet()) {
+                Open request = entry.getValue();
+                Long ended = request.abortedNanos != null ? request.abortedNanos : request.failedNanos;
+                if (ended != null) {
+                    complete(entry.getKey(), request, ended, clock.wallMillis(ended, null));
+                    continue;
+                }
                 withoutEnd++;
-                Long sent = request.getValue().sentNanos;
-                long nanos = sent == null ? clock.lastNanos() : sent;
-                flush(request.getKey(), request.getValue(), nanos, clock.wallMillis(nanos, null));
+                long nanos = request.sentNanos == null ? clock.lastNanos() : request.sentNanos;
+                flush(entry.getKey(), request, nanos, clock.wallMillis(nanos, null));
             }
             open.clear();
             clock.end();
