@@ -67,6 +67,13 @@ final class AnswerPart {
     double outputMillis = -1;
 
     private @Nullable Choice only;
+    /** What an event of the responses or messages form says it is. */
+    private @Nullable String type;
+    /** An event's own code: of an error, its type. */
+    private @Nullable String code;
+    /** Log probabilities of an event that has no list of choices. */
+    private int eventLogprobs;
+
     /** Of a usage's prompt tokens, which Anthropic's form counts apart, those that were found cached. */
     private long apartReadTokens;
     /** And those that were put into the cache. */
@@ -80,9 +87,27 @@ final class AnswerPart {
                 return null;
             }
             fields(json, part, AnswerPart::top);
+            part.typed();
             return json.currentToken() == JsonToken.END_OBJECT ? part : null;
         } catch (IOException noJson) {
             return null;
+        }
+    }
+
+    /** What its type makes of an event, wherever in it the type stands: the text of one that ends a part is that of its deltas again. */
+    private void typed() {
+        if (type == null) {
+            return;
+        }
+        if (type.equals("error")) {
+            error = true;
+            errorType = errorType == null ? code : errorType;
+        } else if (type.endsWith("delta")) {
+            if (eventLogprobs > 0) {
+                only().logprobs = eventLogprobs;
+            }
+        } else if (type.startsWith("response.") && only != null) {
+            only.text = false;
         }
     }
 
@@ -158,6 +183,23 @@ final class AnswerPart {
             }
             case "details" -> fieldsOf(json, value, this, AnswerPart::detailsField);
             case "delta" -> delta(json, value);
+            case "type" -> type = name(json, value);
+            case "incomplete_details" -> fieldsOf(json, value, this, AnswerPart::incompleteField);
+            case "output" -> {
+                // A whole response: what it holds is counted by its usage.
+                if (value == JsonToken.START_ARRAY) {
+                    only();
+                }
+                json.skipChildren();
+            }
+            case "code" -> code = name(json, value);
+            case "logprobs" -> {
+                if (value == JsonToken.START_ARRAY) {
+                    eventLogprobs = elements(json);
+                } else {
+                    json.skipChildren();
+                }
+            }
             case "response", "message" -> fieldsOf(json, value, this, AnswerPart::nested);
             default -> json.skipChildren();
         }
@@ -169,7 +211,16 @@ final class AnswerPart {
             case "id" -> id = id == null ? name(json, value) : skip(json, id);
             case "usage" -> usage(json, value);
             case "error" -> error(json, value);
+            case "incomplete_details" -> fieldsOf(json, value, this, AnswerPart::incompleteField);
             default -> json.skipChildren();
+        }
+    }
+
+    private void incompleteField(JsonParser json, String name, JsonToken field) throws IOException {
+        if (name.equals("reason")) {
+            finish(json, field);
+        } else {
+            json.skipChildren();
         }
     }
 
@@ -403,7 +454,7 @@ final class AnswerPart {
                     "tool_calls",
                     "tool_use",
                     "function_call" -> Finish.STOP;
-            case "length", "limit", "max_tokens" -> Finish.LENGTH;
+            case "length", "limit", "max_tokens", "max_output_tokens" -> Finish.LENGTH;
             case "abort", "aborted" -> Finish.ABORTED;
             case "error" -> Finish.ERROR;
             default -> Finish.OTHER;

@@ -210,6 +210,43 @@ class ExchangeRecordTest {
     }
 
     @Test
+    void anEventThatEndsAPartOfAResponseRepeatsItsTextAndHoldsNoToken() {
+        assertThat(tally("""
+                {"type":"response.created","response":{"id":"resp_1","incomplete_details":null,"usage":null,"error":null}}
+                {"type":"response.content_part.added","part":{"type":"output_text","text":""}}
+                {"type":"response.reasoning_text.delta","delta":"a"}
+                {"type":"response.reasoning_text.done","text":"a"}
+                {"type":"response.output_text.delta","delta":"b","logprobs":[]}
+                {"delta":"cd","logprobs":[{"token":"c"},{"token":"d"}],"type":"response.output_text.delta"}
+                {"text":"bcd","type":"response.output_text.done","logprobs":[{"token":"c"},{"token":"d"}]}
+                {"type":"response.function_call_arguments.delta","delta":"{}"}
+                {"type":"response.function_call_arguments.done","arguments":"{}"}
+                {"type":"response.content_part.done","part":{"type":"output_text","text":"bcd"}}
+                {"type":"response.output_item.done","item":{"content":[{"type":"output_text","text":"bcd"}]}}
+                {"type":"response.incomplete","response":{"id":"resp_1","incomplete_details":{"reason":"max_output_tokens"},"output":[{"text":"b"}],"usage":{"input_tokens":3,"output_tokens":5}}}
+                """.replaceAll("\n +", "\n"))).isEqualTo("0:0+1 0:+0 0:1+1 0:2+2 0:+0 0:4+1 0:+0LENGTH");
+    }
+
+    @Test
+    void anEventThatIsAnErrorMakesTheRequestFailed() {
+        RequestCompleted completed = completed(run("""
+                {"type":"response.output_text.delta","delta":"a"}
+                {"type":"error","code":"server_error","message":"secret"}
+                """, true));
+        assertThat(completed.outcome()).isEqualTo("failed");
+        assertThat(completed.errorType()).isEqualTo("server_error");
+    }
+
+    @Test
+    void aWholeResponseIsOneChunkOfItsTokens() {
+        String response = "{\"id\":\"resp_1\",\"object\":\"response\",\"incomplete_details\":%s,"
+                + "\"output\":[{\"type\":\"message\"}],\"usage\":{\"input_tokens\":3,\"output_tokens\":5}}";
+        assertThat(whole(String.format(response, "null"), "{}")).isEqualTo("0:0+5 of 5");
+        assertThat(whole(String.format(response, "{\"reason\":\"max_output_tokens\"}"), "{}"))
+                .isEqualTo("0:0+5LENGTH of 5");
+    }
+
+    @Test
     void whatNothingCountsIsOneTokenOrNotToldAndItsSumIsUnknown() {
         String lines = """
                 {"choices":[{"index":0,"text":"several words"}]}
