@@ -1,5 +1,7 @@
-"""The probe without vLLM: stand-ins have the attributes, and nothing but the attributes, that recorded schedulers have."""
+"""The probe without vLLM, compiled or not (run-tests.sh): stand-ins have the attributes, and nothing but the attributes, that recorded schedulers have."""
+import contextlib
 import ctypes
+import logging
 import os
 import random
 import signal
@@ -9,14 +11,17 @@ import sys
 import threading
 import time
 import unittest
+import weakref
 from types import SimpleNamespace
 
 import msgspec
 import zmq
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+# One that is built, in a folder of its own; without it the sources, which are not.
+PACKAGE = os.environ.get("TOKENSTAIR_PROBE_PACKAGE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, PACKAGE)
 
-from tokenstair_probe import recorder as recorder_module, records  # noqa: E402
+from tokenstair_probe import records, usual  # noqa: E402
 from tokenstair_probe.blocks import BlockLife, short_hash  # noqa: E402
 from tokenstair_probe.limits import limits_of  # noqa: E402
 from tokenstair_probe.outbox import Outbox, Wire  # noqa: E402
@@ -160,8 +165,12 @@ def decode_all(body):
     raise AssertionError("no whole number of records")
 
 
+class StepOutput(SimpleNamespace):
+    """One that can be watched going."""
+
+
 def step_output(scheduled, cached, computed, outputs, new=(), resumed=()):
-    return SimpleNamespace(
+    return StepOutput(
         num_scheduled_tokens=scheduled, total_num_scheduled_tokens=sum(scheduled.values()), scheduled_new_reqs=list(new),
         scheduled_cached_reqs=SimpleNamespace(
             req_ids=cached, resumed_req_ids=set(resumed), num_computed_tokens=computed, num_output_tokens=outputs))
@@ -458,17 +467,14 @@ class ProbeTest(unittest.TestCase):
 
     def test_steps_far_apart_are_slow_unless_there_was_nothing_to_do(self):
         clock = [1_000_000_000]
-        real = recorder_module.monotonic_ns
-        recorder_module.monotonic_ns = lambda: clock[0]
-        self.addCleanup(setattr, recorder_module, "monotonic_ns", real)
         scheduler = self.probed("a")
         recorder = scheduler._tokenstair
 
         def step(k, reason=None):
             clock[0] += 7_000_000
-            self.run_step(
-                scheduler, step_output({"a": 1}, ["a"], [68 + k], [5 + k]),
-                {0: SimpleNamespace(outputs=[Output("a", [1], reason)])})
+            output = step_output({"a": 1}, ["a"], [68 + k], [5 + k])
+            recorder.scheduled(output, clock[0], clock[0])
+            recorder.updated(output, {0: SimpleNamespace(outputs=[Output("a", [1], reason)])}, clock[0], clock[0])
 
         step(0)
         step(1)
@@ -575,6 +581,119 @@ class ProbeTest(unittest.TestCase):
         ProcessWatch._current = None
         paused = [record for _, body in self.collected.messages() for record in body if record[0] == records.PAUSED]
         self.assertTrue(any(record[2] >= started and record[3] - record[2] >= 600_000_000 for record in paused), paused)
+
+    def test_a_stall_between_steps_that_go_on_is_seen(self):
+        os.environ["TOKENSTAIR_PROBE"] = self.collected.address
+        try:
+            watch = ProcessWatch.start("engine", 0)
+        finally:
+            del os.environ["TOKENSTAIR_PROBE"]
+        scheduler = Probed("a")
+        recorder = scheduler._tokenstair = StepRecorder(scheduler, Outbox(watch.wire, "engine", 0, "steps"), {})
+        watch.carry(recorder)
+        keep = ctypes.PyDLL(None).usleep
+
+        def steps(count):
+            for _ in range(count):
+                k = recorder.step_count
+                self.run_step(
+                    scheduler, step_output({"a": 1}, ["a"], [68 + k], [5 + k]), {0: SimpleNamespace(outputs=[Output("a", [1])])})
+                time.sleep(0.005)
+
+        steps(150)
+        started = time.monotonic_ns()
+        for _ in range(4):
+            keep(900_000)
+            steps(10)
+        scheduler.shutdown()
+        ProcessWatch._current = None
+        messages = list(self.collected.messages())
+        self.assertEqual([row[0] for row in self.steps_of(messages)], list(range(190)))
+        paused = [record for _, body in messages for record in body if record[0] == records.PAUSED and record[1] == "gil"]
+        self.assertTrue(any(record[2] >= started and record[3] - record[2] >= 500_000_000 for record in paused), paused)
+
+    def test_what_a_scheduler_is_called_with_and_answers_is_passed_on(self):
+        class Asking(Scheduler):
+            def schedule(self, *args, **kwargs):
+                self.asked = args, kwargs
+                return self.step_output
+
+            def update_from_output(self, *args, **kwargs):
+                self.asked = args, kwargs
+                return self.result
+
+        class ProbedAsking(Recording, Asking):
+            pass
+
+        scheduler = ProbedAsking("a")
+        for recorder in (None, StepRecorder(scheduler, self.outbox(), {})):
+            scheduler._tokenstair = recorder
+            for k in range(6):
+                output = scheduler.step_output = step_output({"a": 1}, ["a"], [68 + k], [5 + k])
+                for args, kwargs in (((), {}), ((True,), {}), ((), {"throttle": True}), (tuple(range(20)), {"x": 1, "y": 2})):
+                    self.assertIs(scheduler.schedule(*args, **kwargs), output)
+                    self.assertEqual(scheduler.asked, (args, kwargs))
+                scheduler.result = {0: SimpleNamespace(outputs=[Output("a", [1])])}
+                self.assertIs(scheduler.update_from_output(output, None, x=1), scheduler.result)
+                self.assertEqual(scheduler.asked, ((output, None), {"x": 1}))
+        self.assertEqual(recorder.errors, 0)
+
+    def test_an_output_given_by_its_name_is_recorded(self):
+        scheduler = self.probed("a")
+        for k in range(3):
+            output = scheduler.step_output = step_output({"a": 1}, ["a"], [68 + k], [5 + k])
+            scheduler.result = {0: SimpleNamespace(outputs=[Output("a", [1])])}
+            scheduler.schedule()
+            scheduler.update_from_output(scheduler_output=output, model_runner_output=None)
+        scheduler._tokenstair.ship()
+        self.assertEqual([row[0] for row in self.steps_of(self.collected.messages())], [0, 1, 2])
+
+    def test_a_usual_step_is_kept_without_anything_of_the_engines(self):
+        scheduler = self.probed("a")
+        told = []
+        for k in range(100):
+            output = step_output({"a": 1}, ["a"], [68 + k], [5 + k])
+            told.append(weakref.ref(output))
+            self.run_step(scheduler, output, {0: SimpleNamespace(outputs=[Output("a", [1])])})
+        scheduler.step_output = output = None
+        self.assertEqual([k for k, each in enumerate(told) if each() is not None], [0])
+        scheduler._tokenstair.ship()
+        self.assertIsNone(told[0]())
+
+    def test_whatever_a_scheduler_has_in_place_of_what_is_read_the_engine_gets_its_answer(self):
+        class Raising:
+            def __len__(self):
+                raise KeyError("not there")
+
+        draw = random.Random(5)
+        strange = (None, 7, -1, 1 << 70, "text", [], [1], {}, {0: None}, {1: 2}, object(), Raising(), 1.5)
+        logging.getLogger("vllm.tokenstair_probe").setLevel(logging.CRITICAL)
+        self.addCleanup(logging.getLogger("vllm.tokenstair_probe").setLevel, logging.NOTSET)
+        for seed in range(300):
+            scheduler = self.probed("a")
+            recorder = scheduler._tokenstair
+            recorder.outbox._send = lambda frame, flags: None
+            for k in range(4):
+                self.run_step(
+                    scheduler, step_output({"a": 1}, ["a"], [68 + k], [5 + k]), {0: SimpleNamespace(outputs=[Output("a", [1])])})
+            for k in range(4, 12):
+                output = step_output({"a": 1}, ["a"], [68 + k], [5 + k])
+                outputs = SimpleNamespace(outputs=[Output("a", [1])])
+                result = {0: outputs}
+                scheduler.running, scheduler.requests, scheduler.finished_req_ids = ["a"], {"a": Request("a")}, set()
+                recorder._queue.num_free_blocks = 3
+                where, name = draw.choice((
+                    (scheduler, "running"), (scheduler, "requests"), (scheduler, "finished_req_ids"), (output, "scheduled_new_reqs"),
+                    (output, "total_num_scheduled_tokens"), (outputs, "outputs"), (recorder._queue, "num_free_blocks"), (result, 0)))
+                if where is result:
+                    result = draw.choice(strange)
+                elif draw.random() < 0.2:
+                    vars(where).pop(name, None)
+                else:
+                    setattr(where, name, draw.choice(strange))
+                self.run_step(scheduler, output, result)
+                recorder.errors = 0
+            recorder.ship()
 
     def test_new_and_resumed_sequences_are_told_apart(self):
         scheduler = self.probed("a", "b", "n")
@@ -746,7 +865,9 @@ class ProbeTest(unittest.TestCase):
             "    envelope, body = socket.recv_multipart()\n"
             "    envelope = msgspec.msgpack.decode(envelope)\n"
             "    print(envelope[6], envelope[7], envelope[8], flush=True)\n")
-        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as collector:
+        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as collector, contextlib.ExitStack() as ends:
+            # Where something fails in here: one that is stopped would be waited for.
+            ends.callback(collector.kill)
             address = f"tcp://127.0.0.1:{collector.stdout.readline().strip()}"
             scheduler = Probed("a")
             recorder = scheduler._tokenstair = StepRecorder(scheduler, self.outbox(pending=4, address=address), {})
@@ -768,6 +889,7 @@ class ProbeTest(unittest.TestCase):
             collector.send_signal(signal.SIGCONT)
             # Nothing is waited for longer than this.
             end = threading.Timer(60, collector.kill)
+            ends.callback(end.cancel)
             end.start()
             rows = []
 
@@ -783,8 +905,6 @@ class ProbeTest(unittest.TestCase):
                 steps(1)
             while sum(rows[-1][:2]) < recorder.outbox._next:
                 read()
-            end.cancel()
-            collector.kill()
         received = sum(count for _, count, _ in rows)
         made = rows[-1][0] + rows[-1][1]
         self.assertEqual(received + recorder.outbox.lost, made)
@@ -872,8 +992,7 @@ class ProbeTest(unittest.TestCase):
             "    keep(700_000)\n"
             "    time.sleep(0.2)\n"
             "watch.finish()\n")
-        probe = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-        environment = {**os.environ, "TOKENSTAIR_PROBE": self.collected.address, "PYTHONPATH": probe}
+        environment = {**os.environ, "TOKENSTAIR_PROBE": self.collected.address, "PYTHONPATH": PACKAGE}
         with subprocess.Popen(
                 [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as process:
             process.stdout.readline()
@@ -892,6 +1011,9 @@ class ProbeTest(unittest.TestCase):
                     found[record[1]].append(record[2] < begun)
         self.assertTrue(found["stop"] and all(found["stop"]), found)
         self.assertTrue(found["gil"] and not any(found["gil"]), found)
+
+    def test_what_is_built_is_what_is_tested(self):
+        self.assertEqual(usual.COMPILED, "TOKENSTAIR_PROBE_PACKAGE" in os.environ)
 
     def test_versions(self):
         self.assertEqual(verdict("0.32.0"), (True, None))

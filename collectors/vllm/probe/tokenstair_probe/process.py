@@ -10,9 +10,11 @@ from time import monotonic_ns, time_ns
 
 from tokenstair_probe import __version__, records
 from tokenstair_probe.outbox import Outbox, Wire, endpoint
+from tokenstair_probe.usual import COMPILED, Bell
 
-# How often it looks. Each look wakes a thread, which takes more of a core's time than all that the thread then does. So it looks seldom while
-# steps are made one after the other, and often only for a while after it has seen a stall.
+# How often it looks. A look wakes a thread, which takes as much of a core's time as what the thread then does, and twice that where it asks for the
+# interpreter. So it looks seldom while steps are made one after the other, and often only for a while after it has seen a stall. Where it is
+# compiled it asks only if no step has begun or ended for QUIET_NANOS, as in a stall.
 LOOK_MILLIS = 250
 TICK_NANOS = 100_000_000
 WATCHFUL_TICK_NANOS = 20_000_000
@@ -22,10 +24,12 @@ SHIP_MILLIS = 1_000
 LOOP_TICK_SECONDS = 0.02
 CLOSE_SECONDS = 0.5
 STALL_NANOS = 30_000_000
+QUIET_NANOS = STALL_NANOS
 # A look that is this late may have waited for a core or the interpreter: how long it did is read anew, so that it does not count for the next one.
 WAITED_NANOS = 1_000_000
 # A look is given a core when its time has come, and once more where it then had to wait for the interpreter.
-TURNS_PER_LOOK = 2
+TURNS_PER_LOOK = 1
+TURNS_TO_GO_ON = 1
 COLLECTION_NANOS = 1_000_000
 HELLO_NANOS = 2_000_000_000
 MAX_PENDING = 4096
@@ -49,9 +53,7 @@ class ProcessWatch:
         gc.callbacks.append(self._collected)
         self._recorders: tuple = ()
         self._closing = False
-        # Let go to wake the thread before it looks by itself.
-        self._wake = threading.Lock()
-        self._wake.acquire()
+        self._bell = Bell()
         # Counts up while the process does what it is there for.
         self.signs = 0
         self._look_nanos = _millis("TOKENSTAIR_PROBE_LOOK_MILLIS", LOOK_MILLIS) * 1_000_000
@@ -115,21 +117,13 @@ class ProcessWatch:
     def carry(self, recorder) -> None:
         """Sends what this recorder keeps, once a second, when it has much, when it falls silent and at its end."""
         recorder.on_close = self.finish
-        recorder.on_full = self.wake
+        recorder.on_full = self._bell.ring
         self._recorders = (*self._recorders, recorder)
-
-    def wake(self) -> None:
-        """Has the thread look now."""
-        try:
-            self._wake.release()
-        except RuntimeError:
-            # It has been woken already.
-            pass
 
     def finish(self) -> None:
         """Sends what there is and ends; waits for it no longer than CLOSE_SECONDS."""
         self._closing = True
-        self.wake()
+        self._bell.ring()
         self._thread.join(CLOSE_SECONDS)
 
     def _run(self) -> None:
@@ -150,18 +144,26 @@ class ProcessWatch:
         hello = shipped = signs = 0
         watchful_until = 0
         flowing = False
-        before, looks = pread(own, 64, 0), 0
+        before, expected = pread(own, 64, 0), 0
         now = monotonic_ns()
         while True:
-            rest = WATCHFUL_TICK_NANOS if now < watchful_until else self._look_nanos if flowing else TICK_NANOS
-            due = monotonic_ns() + rest
-            woken = self._wake.acquire(True, rest / 1e9)
+            recorder = None
+            if now < watchful_until:
+                rest = every = WATCHFUL_TICK_NANOS
+            elif not flowing:
+                rest = every = TICK_NANOS
+            elif COMPILED and self._recorders:
+                recorder = self._recorders[0]
+                rest, every = shipped + self._ship_nanos - now, self._look_nanos
+            else:
+                rest = every = self._look_nanos
+            woken, due, looks = self._bell.rest(rest, every, QUIET_NANOS, recorder)
             now = monotonic_ns()
             late = now - due
-            looks += 1
+            expected += looks * TURNS_PER_LOOK + TURNS_TO_GO_ON
             if late >= STALL_NANOS:
                 without_core, turns = (b - a for a, b in zip(_waits(before), _waits(pread(own, 64, 0))))
-                cause = stall_cause(late, turns - TURNS_PER_LOOK * looks, without_core)
+                cause = stall_cause(late, turns - expected, without_core)
                 if cause is not None and late - without_core >= STALL_NANOS:
                     outbox.put((records.PAUSED, cause, due, now))
                     watchful_until = now + WATCHFUL_NANOS
@@ -198,7 +200,7 @@ class ProcessWatch:
                 return
             # Read seldom, as it is dearer than all else that a look does.
             if shipped == now or late >= WAITED_NANOS:
-                before, looks = pread(own, 64, 0), 0
+                before, expected = pread(own, 64, 0), 0
 
     def _describe(self) -> dict:
         return {**self._constants, "parent": os.getppid(), "dropped": self._dropped}

@@ -1,9 +1,10 @@
 """What a scheduler did, as records. Knows no vLLM: it reads what it is given, and says nothing of what is not there."""
 import logging
 import sys
+from array import array
 from collections import deque
 from itertools import chain, groupby
-from operator import attrgetter, sub
+from operator import attrgetter
 from struct import pack
 from time import monotonic_ns, sleep
 from types import SimpleNamespace
@@ -11,15 +12,15 @@ from types import SimpleNamespace
 from tokenstair_probe import kvbatches, records
 from tokenstair_probe.blocks import BlockLife
 from tokenstair_probe.records import STEP
+from tokenstair_probe.usual import SHIP_ROWS, UsualSteps, UsualWay
 
 logger = logging.getLogger("vllm.tokenstair_probe")
 
 ANNOUNCE_NANOS = 2_000_000_000
 MAX_ANNOUNCED = 4096
 MAX_OPEN_STEPS = 64
-# Rows that wait to be sent, one for each record. They are sent once a second, or when there are so many.
+# Rows that wait to be sent, one for each record. They are sent once a second, or when there are SHIP_ROWS.
 MAX_KEPT = 1024
-SHIP_ROWS = 512
 # After so many whole steps whoever needs the interpreter gets it.
 STEPS_AT_ONCE = 32
 # Steps further apart than this are slow: a stall may have been between them.
@@ -29,10 +30,11 @@ MAX_ERRORS = 5
 # Kinds of rows of which records are made later.
 _STEP = -1
 _KV_EVENTS = -3
-_KV_BATCH = -4
 
 # A step that is like an earlier one is the numbers of records.SAME_STEPS; some of their places.
-_START, _LIKE, _END, _KV = 1, 8, 10, 11
+NUMBERS = 12
+ROW_BYTES = 8 * NUMBERS
+_START, _LIKE, _END = 1, 8, 10
 
 _ids = attrgetter("request_id")
 _tokens = attrgetter("new_token_ids")
@@ -40,30 +42,28 @@ _reasons = attrgetter("finish_reason")
 _open = attrgetter("request_id", "num_prompt_tokens", "max_tokens", "priority", "num_preemptions", "arrival_time")
 
 
-class StepRecorder:
+class StepRecorder(UsualSteps):
     """Records of one scheduler. Whatever fails in here is counted, and switches it off when it goes on failing.
 
     A step begins and ends with cold caches, and whatever is done then pays for each page and line of memory it touches, those of code too.
     So the scheduler's thread only takes what will not be there later, keeps what the engine made for the step and changes no more, and appends
     both to a queue. Another thread makes records of many steps at once, and sends them (`ship`). That thread too pays for what it touches, and a step
     whose sequences are those of an earlier one, each a token further, is told by its stamps alone: numbers, with nothing of the engine's.
-    Most steps are such, and go through the two methods of `Recording` and none of these.
+    Most steps are such, and go through the two methods of `UsualWay` and none of these.
 
-    Rows of the queue: a tuple of 12 numbers for a step that is like an earlier one; a number of records that found no room; and in a list of
-    one (_STEP, output, result, begun, start, end), (_KV_BATCH, n) or (_KV_EVENTS, n, stamp, batch) before the step that published batch n, or
-    a record as it is, told by its kind.
+    Rows that are kept, beside those of `UsualSteps`: in a list of one (_STEP, output, result, begun, start, end, n), where n is the batch of
+    KV events that the step published or -1, (_KV_EVENTS, n, stamp, batch) before it, or a record as it is, told by its kind.
 
     Steps in flight: the last two at most in `_first` and `_second`, if all that are in flight are like an earlier one; else all in
     `_open_steps`, as (output, fresh, alike, (step, start, end, running, waiting, free, reason, own, like)), which is what "begun" is.
     """
 
-    # Fields that every step reads lie together.
-    __slots__ = ("on", "_rows", "step_count", "_queue", "_first", "_step", "_start", "_end", "_free", "_second", "_base", "_alike", "_kept",
-                 "_keep", "_like", "_open_steps", "_unlike", "scheduler", "_waiting", "_announce_at", "_dropped", "_preempted", "_several", "_kv_batch",
+    __slots__ = ("_like", "_open_steps", "_unlike", "scheduler", "_waiting", "_announce_at", "_dropped", "_preempted", "_several",
                  "_ended", "slow_nanos", "errors", "outbox", "_limits", "_kv_sequence", "_carries_kv", "_seats", "_budget", "_blocks",
                  "on_close", "on_full", "_last_step", "_lost_step")
 
     def __init__(self, scheduler, outbox, limits: dict) -> None:
+        super().__init__()
         self.scheduler = scheduler
         self.outbox = outbox
         self.on = True
@@ -71,7 +71,6 @@ class StepRecorder:
         self.on_close = None
         self.on_full = None
         self._limits = limits
-        self.step_count = 0
         # When a step last came long after the one before it.
         self.slow_nanos = 0
         # When the last step ended; -1 where there may have been nothing to do since.
@@ -81,13 +80,9 @@ class StepRecorder:
         self._several = bool(getattr(scheduler, "num_spec_tokens", 0) or getattr(model, "is_diffusion", False))
         # The last step that later ones may be like, and how many sequences it has; the same step, or -1 where one that begins now may not be
         # like it; the last step that none may be like.
-        self._base = self._alike = -1
+        # (_base, _alike; _like; _unlike). _rows is as many sequences where the next step may go the usual way, -1 where it may not.
         self._like = -1
         self._unlike = -1
-        # As many sequences where the next step may go the usual way, -1 where it may not.
-        self._rows = -1
-        self._first = self._second = None
-        self._step = self._start = self._end = self._free = 0
         # Of whole steps: the last one sent, and the last one that was lost.
         self._last_step = -1
         self._lost_step = -1
@@ -96,7 +91,6 @@ class StepRecorder:
         # The last step that had to preempt.
         self._preempted = -1
         self._kv_sequence = 0
-        self._kv_batch = -1
         self._carries_kv = False
         # The length of a deque without a detour through methods that a subclass wrote in Python.
         self._waiting = [deque.__len__.__get__(queue) if isinstance(queue, deque) else queue.__len__
@@ -112,8 +106,8 @@ class StepRecorder:
         self._watch_publisher(getattr(scheduler, "kv_event_publisher", None))
         now = monotonic_ns()
         self._announce_at = now + ANNOUNCE_NANOS
-        self._kept: deque = deque([record] for record in self._announcement(now))
-        self._keep = self._kept.append
+        for record in self._announcement(now):
+            self._put([record])
 
     def failed(self, what: str) -> None:
         self.errors += 1
@@ -134,13 +128,14 @@ class StepRecorder:
         def counted(batch):
             # The publisher numbers its batches from 0 in the order it is given them.
             if self.on:
-                self.keep((_KV_BATCH, self._kv_sequence))
+                self._kv_batch = self._kv_sequence
             self._kv_sequence += 1
             return publish(batch)
 
         def carried(batch):
             if self.on:
-                self.keep((_KV_EVENTS, self._kv_sequence, monotonic_ns(), batch))
+                self._kv_batch = self._kv_sequence
+                self._keep_row([(_KV_EVENTS, self._kv_sequence, monotonic_ns(), batch)], put=self._put_aside)
             self._kv_sequence += 1
             return publish(batch)
 
@@ -192,7 +187,7 @@ class StepRecorder:
         if self._first is not None:
             steps = [(self._first, self._start, self._end, self._free)]
             if self._second is not None:
-                steps.append(self._second)
+                steps.append((self._second, self._second_start, self._second_end, self._second_free))
             self._first = self._second = None
             for step, (output, start, end, free) in enumerate(steps, self._step):
                 self._open_steps.append((output, None, self._alike, (step, start, end, self._alike, 0, free, 0, -1, self._base)))
@@ -209,8 +204,7 @@ class StepRecorder:
         if opened:
             self._first, _, _, (self._step, self._start, self._end, _, _, self._free, _, _, _) = opened.popleft()
         if opened:
-            output, _, _, numbers = opened.popleft()
-            self._second = output, numbers[1], numbers[2], numbers[5]
+            self._second, _, _, (_, self._second_start, self._second_end, _, _, self._second_free, _, _, _) = opened.popleft()
         self._rows = alike
         if self._like != like:
             # The other thread has shipped meanwhile.
@@ -255,21 +249,22 @@ class StepRecorder:
                 # Those that were taken to be like this one are not; and what those in flight began with counts on what it did not give.
                 self._unlike = max(self._unlike, self.step_count - 1)
             like = numbers[8]
+            kv_batch, self._kv_batch = self._kv_batch, -1
             if like > self._unlike:
-                self._keep_row((*numbers, start, end, -1))
+                self._keep_row((*numbers, start, end, kv_batch))
             else:
-                self._whole(output, result, begun, start, end)
+                self._whole(output, result, begun, start, end, kv_batch)
             self._take_usual_way()
         except Exception:
             self._unlike = self.step_count
             self.keep((records.UNENCODABLE,))
             self.failed("update_from_output")
 
-    def _whole(self, output, result, begun: tuple, start: int, end: int) -> None:
+    def _whole(self, output, result, begun: tuple, start: int, end: int, kv_batch: int) -> None:
         """A step that is told with all that is in it."""
         if begun[3][8] >= 0:
             self._like = -1
-        self.keep((_STEP, output, result, begun, start, end))
+        self.keep((_STEP, output, result, begun, start, end, kv_batch))
         # Every message begins with a step that is told so.
         if end >= self._announce_at:
             self._announce_at = end + ANNOUNCE_NANOS
@@ -287,22 +282,20 @@ class StepRecorder:
 
     def keep(self, row: tuple) -> None:
         """Takes a row in its place. Where it finds no room it is lost, and the next that does tells how many records that makes."""
-        # The number of a batch is no record.
-        self._keep_row([row], row[0] != _KV_BATCH)
+        self._keep_row([row])
 
-    def _keep_row(self, row, count: int = 1) -> None:
-        kept = self._kept
-        waiting = len(kept)
+    def _keep_row(self, row, put=None) -> None:
+        waiting = self._held
         if waiting >= MAX_KEPT:
-            self._dropped += count
+            self._dropped += 1
             # The next step that is kept tells how many were not: it must be a whole one.
             self._leave_usual_way()
             self._unlike = self.step_count
             return
         if self._dropped:
-            kept.append(self._dropped)
+            self._put(self._dropped)
             self._dropped = 0
-        kept.append(row)
+        (put or self._put)(row)
         if waiting == SHIP_ROWS and self.on_full is not None:
             self.on_full()
 
@@ -310,17 +303,25 @@ class StepRecorder:
 
     def ship(self) -> None:
         """Encodes and sends what was kept, in its order. For one thread, which need not be the scheduler's."""
-        kept = self._kept
-        if not kept:
+        if not self._held:
             return
         # What comes after this message does not need it.
         self._rows = self._like = -1
-        take = kept.popleft
         outbox = self.outbox
         steps = 0
-        for kind, rows in groupby([take() for _ in range(len(kept))], type):
+        for kind, rows in groupby(self._take(), type):
+            if kind is bytes:
+                self._tell_same(b"".join(rows))
+                continue
             if kind is tuple:
-                self._tell_same([*rows])
+                numbers = [*chain.from_iterable(rows)]
+                try:
+                    packed = pack(f">{len(numbers)}q", *numbers)
+                except Exception:
+                    self._lose(len(numbers) // NUMBERS)
+                    self.failed("a step's record")
+                    continue
+                self._tell_same(packed)
                 continue
             for row in rows:
                 try:
@@ -333,11 +334,8 @@ class StepRecorder:
                         if steps % STEPS_AT_ONCE == 0:
                             sleep(0)
                         self._put_step(row)
-                    elif what == _KV_BATCH:
-                        self._kv_batch = row[1]
                     elif what == _KV_EVENTS:
                         _, number, stamp, batch = row
-                        self._kv_batch = number
                         outbox.put((records.KV_EVENTS, stamp, number, outbox.encode(kvbatches.of_batch(batch, outbox.rank))))
                     else:
                         if what == records.ENDED:
@@ -350,20 +348,19 @@ class StepRecorder:
                     self._flush()
         self._flush()
 
-    def _tell_same(self, rows: list) -> None:
+    def _tell_same(self, rows: bytes) -> None:
         lost = self._lost_step
-        if rows[0][_LIKE] <= lost:
+        if _number(rows, _LIKE) <= lost:
             # Like a step that was lost: nobody could read them. What a step is like is never before what the step before it is like.
-            known = [row for row in rows if row[_LIKE] > lost]
-            self._lose(len(rows) - len(known))
+            known = b"".join(row for i in range(0, len(rows), ROW_BYTES) if _number(row := rows[i:i + ROW_BYTES], _LIKE) > lost)
+            self._lose((len(rows) - len(known)) // ROW_BYTES)
             if not known:
                 return
-            self._kv_batch = -1
             rows = known
         try:
             self._put_same(rows)
         except Exception:
-            self.outbox.lose(len(rows))
+            self.outbox.lose(len(rows) // ROW_BYTES)
             self.failed("a step's record")
         if self.outbox.is_full():
             self._flush()
@@ -379,20 +376,20 @@ class StepRecorder:
         self._flush()
         self.outbox.lose(count)
 
-    def _put_same(self, rows: list) -> None:
-        numbers = [*chain.from_iterable(rows)]
-        # A batch stands before the step that published it.
-        numbers[_KV], self._kv_batch = self._kv_batch, -1
-        ends = [row[_END] for row in rows]
-        before = [rows[0][_START] if self._ended < 0 else self._ended, *ends]
-        self._ended = before.pop()
-        if max(map(sub, ends, before)) >= SLOW_NANOS:
-            self.slow_nanos = max(end for end, begin in zip(ends, before) if end - begin >= SLOW_NANOS)
-        self.outbox.put((records.SAME_STEPS, pack(f">{len(numbers)}q", *numbers)), len(rows))
+    def _put_same(self, rows: bytes) -> None:
+        begun = _number(rows, _START) if self._ended < 0 else self._ended
+        self._ended = end = _number(rows, _END - NUMBERS)
+        if end - begun >= SLOW_NANOS:
+            # Of them all that is nothing; of two of them it is.
+            numbers = array("q", rows)
+            if sys.byteorder == "little":
+                numbers.byteswap()
+            ends = numbers[_END::NUMBERS]
+            self.slow_nanos = max((end for end, before in zip(ends, [begun, *ends]) if end - before >= SLOW_NANOS), default=self.slow_nanos)
+        self.outbox.put((records.SAME_STEPS, rows), len(rows) // ROW_BYTES)
 
     def _put_step(self, row: tuple) -> None:
-        _, output, result, (_, fresh, _, numbers), start, end = row
-        kv_batch, self._kv_batch = self._kv_batch, -1
+        _, output, result, (_, fresh, _, numbers), start, end, kv_batch = row
         step, schedule_start, schedule_end, running, waiting, free, reason, own, _ = numbers
         scheduled = output.num_scheduled_tokens
         cached = output.scheduled_cached_reqs
@@ -528,68 +525,16 @@ def _caller(function: str):
     return None
 
 
-class Recording:
+def _number(rows: bytes, place: int) -> int:
+    """One of the numbers of SAME_STEPS; from the last one backwards where it is negative."""
+    place = 8 * place % len(rows)
+    return int.from_bytes(rows[place:place + 8], "big", signed=True)
+
+
+class Recording(UsualWay):
     """Put before a scheduler class: every override calls its parent and only reads afterwards."""
 
     _tokenstair: StepRecorder | None = None
-
-    def schedule(self, *args, **kwargs):
-        recorder = self._tokenstair
-        if recorder is None or not recorder.on:
-            return super().schedule(*args, **kwargs)
-        start = monotonic_ns()
-        output = super().schedule(*args, **kwargs)
-        end = monotonic_ns()
-        # The usual way of a step, as each call and each branch more costs: all that run are scheduled a token each, and are those of the step
-        # before. What fails here fails in the other method too, and is counted there.
-        try:
-            running = len(self.running)
-            if (running == recorder._rows and output.total_num_scheduled_tokens == running and not output.scheduled_new_reqs
-                    and len(self.requests) == running):
-                free = recorder._queue.num_free_blocks
-                if recorder._first is None:
-                    step = recorder._step = recorder.step_count
-                    recorder._start = start
-                    recorder._end = end
-                    recorder._free = free
-                    recorder._first = output
-                    recorder.step_count = step + 1
-                    return output
-                if recorder._second is None:
-                    recorder._second = output, start, end, free
-                    recorder.step_count += 1
-                    return output
-        except Exception:
-            pass
-        recorder.scheduled(output, start, end)
-        return output
-
-    def update_from_output(self, scheduler_output, *args, **kwargs):
-        recorder = self._tokenstair
-        if recorder is None or not recorder.on:
-            return super().update_from_output(scheduler_output, *args, **kwargs)
-        start = monotonic_ns()
-        result = super().update_from_output(scheduler_output, *args, **kwargs)
-        end = monotonic_ns()
-        try:
-            if recorder._first is scheduler_output and not self.finished_req_ids:
-                alike = len(result[0].outputs)
-                if alike == recorder._alike and len(recorder._kept) < SHIP_ROWS:
-                    step = recorder._step
-                    recorder._keep((
-                        step, recorder._start, recorder._end, alike, 0, recorder._free, 0, -1, recorder._base, start, end, -1))
-                    second = recorder._second
-                    if second is None:
-                        recorder._first = None
-                    else:
-                        recorder._first, recorder._start, recorder._end, recorder._free = second
-                        recorder._second = None
-                        recorder._step = step + 1
-                    return result
-        except Exception:
-            pass
-        recorder.updated(scheduler_output, result, start, end)
-        return result
 
     def add_request(self, request, *args, **kwargs):
         recorder = self._tokenstair

@@ -11,6 +11,7 @@ from tokenstair_probe.limits import limits_of
 from tokenstair_probe.outbox import Outbox, endpoint
 from tokenstair_probe.process import ProcessWatch
 from tokenstair_probe.recorder import Recording, StepRecorder
+from tokenstair_probe.usual import COMPILED
 from tokenstair_probe.version import verdict
 
 try:
@@ -49,7 +50,8 @@ def attach(scheduler) -> StepRecorder | None:
         return None
     recorder = StepRecorder(scheduler, Outbox(watch.wire, "engine", rank, "steps"), limits_of(scheduler, vllm.__version__))
     watch.carry(recorder)
-    logger.info("The probe sends the steps of this engine (rank %s) to %s", rank, address)
+    logger.info("The probe sends the steps of this engine (rank %s) to %s. It runs %s", rank, address,
+                "compiled" if COMPILED else "as Python alone, which takes some 4 us more of a core per step: its compiled part is not there")
     return recorder
 
 
