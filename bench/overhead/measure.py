@@ -25,7 +25,9 @@ TURNS = "PABPBA"
 DRAWS = 2000
 # Values are counted in classes of 0.05 % each, from 1 us to 100 s, for quantiles of many.
 CLASSES = numpy.exp(numpy.arange(numpy.log(1e-3), numpy.log(1e5), 5e-4))
-SETTLE_SECONDS = 0.03
+# Between that request and those that are measured. As long as between two looks of an idle probe, from a start of its own: else one of its
+# looks, which begin with the round, would always fall into the same part of the prompts.
+SETTLE_SECONDS = 0.03, 0.13
 
 
 def quantile(values, share):
@@ -55,7 +57,7 @@ async def load(args):
             prompts = [[draw.randrange(10, 4000) for _ in range(args.prompt)] for _ in range(args.streams)]
             # What the probe has not told since its last round, it tells at once: with this request, which is not measured.
             await stream(session, args.url, f"{label}-{number}-first", [draw.randrange(10, 4000) for _ in range(64)], 2)
-            await asyncio.sleep(SETTLE_SECONDS)
+            await asyncio.sleep(draw.uniform(*SETTLE_SECONDS))
             begin = time.monotonic_ns()
             streams = await asyncio.gather(*[
                 stream(session, args.url, f"{label}-{number}-{i}", prompts[i], args.tokens) for i in range(args.streams)])

@@ -42,17 +42,17 @@ class _Gate:
 
     def __init__(self, watch) -> None:
         self.on = threading.Event()
-        self._wake = watch._wake
+        self._bell = watch._bell
         self._opened = False
-        self.release = watch._wake.release
+        self.ring = watch._bell.ring
         process.stall_cause = self._cause
 
-    def acquire(self, *args) -> bool:
-        woken = self._wake.acquire(*args)
+    def rest(self, *args) -> tuple:
+        found = self._bell.rest(*args)
         if not self.on.is_set():
             self.on.wait()
             self._opened = True
-        return woken
+        return found
 
     def _cause(self, *args):
         """The time that it was kept here is no stall."""
@@ -70,7 +70,7 @@ class ToggleScheduler(Recording, _Inner):
         super().__init__(*args, **kwargs)
         self._recorder = attach(self)
         watch = ProcessWatch.running()
-        self._gate = watch._wake = _Gate(watch)
+        self._gate = watch._bell = _Gate(watch)
         # Not of the engine itself, as all of these came with its scheduler: KV events, the probe, and ZeroMQ's for both.
         python = {str(thread.native_id): thread.name for thread in threading.enumerate()}
         self._kinds = {tid: python.get(tid, "zmq") for tid in _threads() - before}
