@@ -237,7 +237,7 @@ def engine(costs):
     parts = {"the probe in the scheduler's thread": (micros(on, around), statistics.median(micros(off, around)))}
     for kind in on[0]["threadNanos"]:
         parts[kinds.get(kind, kind)] = (micros(on, lambda c: c["threadNanos"][kind]), 0)
-    print(f"core time of the engine's process, us per step of {rows:.1f} sequences: median (its interval of 95 %; 10 % to 90 % of the rounds)")
+    print(f"core time of the engine's process, the probe {'compiled' if on[0]['compiled'] else 'as Python alone'}, us per step of {rows:.1f} sequences: median (its interval of 95 %; 10 % to 90 % of the rounds)")
     total = [sum(values) for values in zip(*[[v - base for v in values] for values, base in parts.values()])]
     for name, (values, base) in [*parts.items(), ("together", (total, 0))]:
         low, high = interval(numpy.median(drawn(values), axis=1)) - base

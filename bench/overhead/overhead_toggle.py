@@ -17,6 +17,7 @@ from tokenstair_probe import process
 from tokenstair_probe.process import ProcessWatch, stall_cause
 from tokenstair_probe.recorder import Recording
 from tokenstair_probe.scheduler import attach
+from tokenstair_probe.usual import COMPILED
 
 WRAPPED = ("get_new_blocks", "_maybe_evict_cached_block", "touch", "free_blocks", "reset_prefix_cache", "evict_blocks")
 
@@ -141,7 +142,7 @@ class ToggleScheduler(Recording, _Inner):
         if self._round is not None and self._steps:
             self._out.write(json.dumps({
                 "round": self._round, "steps": self._steps, "rows": self._rows, "innerNanos": self._inner, "outerNanos": self._outer,
-                "threadNanos": {kind: now[kind] - self._start[kind] for kind in now}, "made": self._recorder.outbox._next,
+                "threadNanos": {kind: now[kind] - self._start[kind] for kind in now}, "made": self._recorder.outbox._next, "compiled": COMPILED,
                 "lost": self._recorder.outbox.lost}) + "\n")
         self._start = now
         self._steps = self._rows = self._inner = self._outer = 0

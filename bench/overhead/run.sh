@@ -5,9 +5,10 @@
 # COLLECTOR  a command that collects, such as "./tokenstair collect vllm"
 # KV         how KV events come: probe (carried by it, the default) or zmq (vLLM's own publisher)
 # ENGINE_CPUS, OTHER_CPUS  cores of the engine, cores of client and collector, as for taskset (default: all share all)
+# DTYPE      of the model: bfloat16 (default), or float32, which is faster on cores without AVX-512
 # PORT       the first of four ports
 set -eu -o pipefail
-[ $# -ge 2 ] || { sed -n '2,8s/^# *//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,9s/^# *//p' "$0" >&2; exit 2; }
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 venv="$1" model="$2"
 shift 2
@@ -65,7 +66,7 @@ case "$kv_way" in
     ;;
 esac
 ${engine_cpus[@]+"${engine_cpus[@]}"} "$venv/bin/python" -m vllm.entrypoints.openai.api_server --model "$model" --load-format dummy --served-model-name tiny \
-  --host 127.0.0.1 --port "$port" --dtype bfloat16 --enforce-eager --max-model-len 2048 --block-size 32 \
+  --host 127.0.0.1 --port "$port" --dtype "${DTYPE:-bfloat16}" --enforce-eager --max-model-len 2048 --block-size 32 \
   --kv-cache-memory-bytes 1000000000 --num-gpu-blocks-override 1000 --max-num-batched-tokens 512 --enable-prefix-caching \
   --kv-events-config "$kv" --scheduler-cls overhead_toggle.ToggleScheduler >"$work/server.log" 2>&1 &
 server=$!
