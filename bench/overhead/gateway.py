@@ -3,10 +3,15 @@
 One server streams chunks that carry the moment they were written; clients read that moment and compare it with the moment they
 got it. Server and clients are this process, so both moments are of one clock, and what the process itself delays, it delays for
 all three alike. Standard library only.
+
+Rounds of all ways come in an order that is drawn anew each time (fixed seed); nginx has two in each, A and B. Quantiles are over all rounds
+together, nothing is left out; intervals of 95 % come from drawing rounds (bootstrap). The band of A against A is what nginx differs from itself by
+where of each A and B one at random stands against the other.
 """
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import shutil
@@ -16,6 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+DRAWS = 1000
+NGINX = ("nginx A", "nginx B")
 
 
 async def serve(reader, writer):
@@ -52,7 +60,7 @@ async def serve(reader, writer):
 
 
 async def stream(port, chunks, gap_micros):
-    """One request; the delay of each chunk in ns."""
+    """One request; of each chunk the moments it was written and got, ns."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     body = b'{"model":"m","prompt":"hello","max_tokens":%d,"stream":true}' % chunks
     writer.write(
@@ -60,7 +68,7 @@ async def stream(port, chunks, gap_micros):
         b"X-Chunks: %d\r\nX-Gap-Micros: %d\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%b"
         % (chunks, gap_micros, len(body), body)
     )
-    delays = []
+    moments = []
     await reader.readuntil(b"\r\n\r\n")
     rest = b""
     while size := int(await reader.readuntil(b"\r\n"), 16):
@@ -68,16 +76,17 @@ async def stream(port, chunks, gap_micros):
         rest += (await reader.readexactly(size + 2))[:-2]
         now = time.monotonic_ns()
         *events, rest = rest.split(b"\n\n")
-        delays += [now - int(event[event.index(b'"t":') + 4 : -1]) for event in events]
+        moments += [(int(event[event.index(b'"t":') + 4 : -1]), now) for event in events]
     writer.close()
-    if len(delays) != chunks:
-        sys.exit(f"{chunks} chunks were sent, {len(delays)} came")
-    return delays
+    if len(moments) != chunks:
+        sys.exit(f"{chunks} chunks were sent, {len(moments)} came")
+    return moments
 
 
 async def load(port, streams, chunks, gap_micros):
+    """The moments of each stream's chunks."""
     jobs = [stream(port, chunks, gap_micros + random.Random(i).randrange(gap_micros // 10 + 1)) for i in range(streams)]
-    return [delay for delays in await asyncio.gather(*jobs) for delay in delays]
+    return await asyncio.gather(*jobs)
 
 
 def free_port():
@@ -114,32 +123,31 @@ http {{ access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folde
     return subprocess.Popen([binary, "-c", config, "-p", folder, "-e", os.path.join(folder, "error.log")])
 
 
-def core_seconds(pid):
-    """User and system time of a process and its children that live, such as nginx's workers."""
-    total = 0
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            words = f.read().rpartition(")")[2].split()
-        total += (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-        with open(f"/proc/{pid}/task/{pid}/children") as f:
-            total += sum(core_seconds(child) for child in f.read().split())
-    except OSError:
-        pass
-    return total
-
-
-def switches(pid):
-    """Times that threads of a process and its children that live gave up their core, to wait."""
-    total = 0
+def threads(pid):
+    """Of each thread of a process and of its children that live, such as nginx's workers: name, ns on a core, ns waited for one, times it waited for work."""
+    found = {}
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/status") as f:
-                total += sum(int(line.split()[1]) for line in f if line.startswith("voluntary_ctxt_switches"))
+            folder = f"/proc/{pid}/task/{thread}"
+            with open(f"{folder}/comm") as comm, open(f"{folder}/schedstat") as times, open(f"{folder}/status") as status:
+                on_core, waited = times.read().split()[:2]
+                rests = next(line for line in status if line.startswith("voluntary_ctxt_switches")).split()[1]
+                found[thread] = (comm.read().strip(), int(on_core), int(waited), int(rests))
         with open(f"/proc/{pid}/task/{pid}/children") as f:
-            total += sum(switches(int(child)) for child in f.read().split())
+            for child in f.read().split():
+                found |= threads(int(child))
     except OSError:
         pass
-    return total
+    return found
+
+
+def spent(before, after):
+    """What threads took between two looks, by name; those that ended between are missing."""
+    names = {}
+    for thread, (name, *now) in after.items():
+        then = before.get(thread, (name, 0, 0, 0))[1:]
+        names[name] = [old + new - first for old, new, first in zip(names.get(name, (0, 0, 0)), now, then)]
+    return names
 
 
 def pin(pid, cores):
@@ -151,36 +159,88 @@ def pin(pid, cores):
             pin(int(child), cores)
 
 
-def quantile(values, q):
-    values = sorted(values)
-    return values[min(len(values) - 1, int(q * len(values)))] / 1e3
+class Pool:
+    """All delays of some rounds; quantiles of them, each round counted as often as a draw has it."""
+
+    def __init__(self, rounds):
+        self.counts = [len(delays) for delays in rounds]
+        self.downwards = sorted(((delay, r) for r, delays in enumerate(rounds) for delay in delays), reverse=True)
+
+    def quantile(self, share, times):
+        above = (1 - share) * sum(count * time for count, time in zip(self.counts, times))
+        for delay, r in self.downwards:
+            above -= times[r]
+            if above < 0:
+                return delay / 1e3
+        return self.downwards[-1][0] / 1e3
+
+
+def interval(estimates):
+    ordered = sorted(estimates)
+    return ordered[int(0.025 * len(ordered))], ordered[int(0.975 * len(ordered))]
+
+
+def against_nginx(delays, rounds, share):
+    """A line for each other way: how its quantile differs from nginx's, its interval, and the band of A against A."""
+    draw = random.Random(1)
+    a, b = (delays[way] for way in NGINX)
+    nginx = Pool(a + b)
+    couple = Pool(a + b)
+    band = []
+    for _ in range(DRAWS):
+        first = [draw.randrange(2) for _ in range(rounds)]
+        other = [1 - take for take in first]
+        band.append(couple.quantile(share, first + other) - couple.quantile(share, other + first))
+    low, high = interval(band)
+    ones = [1] * rounds
+    draws = [[0] * rounds for _ in range(DRAWS)]
+    for times in draws:
+        for _ in range(rounds):
+            times[draw.randrange(rounds)] += 1
+    base = nginx.quantile(share, ones + ones)
+    drawn = [nginx.quantile(share, times + times) for times in draws]
+    for way, of_rounds in delays.items():
+        if way not in NGINX:
+            pool = Pool(of_rounds)
+            difference = pool.quantile(share, ones) - base
+            least, most = interval([pool.quantile(share, times) - one for times, one in zip(draws, drawn)])
+            where = "inside" if low <= difference <= high else "BETTER" if difference < low else "WORSE"
+            fewer = sum(Pool([of]).quantile(share, [1]) <= (Pool([x]).quantile(share, [1]) + Pool([y]).quantile(share, [1])) / 2
+                        for of, x, y in zip(of_rounds, a, b))
+            yield (f"p{100 * share:g} {way:18}{difference:+9.1f} us ({least:+.1f} to {most:+.1f}), A against A {low:+.1f} to {high:+.1f}: {where}; "
+                   f"no more than nginx in {fewer} of {rounds} rounds")
 
 
 async def measure(arguments):
     server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1024)
     upstream = server.sockets[0].getsockname()[1]
-    started = []
-    ways = {"direct": upstream}
+    started = {}
+    ports = {"direct": upstream}
+    load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         try:
             if arguments.nginx:
-                ways["nginx"] = free_port()
-                started.append(start_nginx(arguments.nginx, folder, ways["nginx"], upstream))
+                port = free_port()
+                started["nginx"] = start_nginx(arguments.nginx, folder, port, upstream)
+                ports |= dict.fromkeys(NGINX, port)
             else:
                 print("nginx: not measured: no nginx on the path (Debian, Ubuntu: apt-get install nginx-light), none given with --nginx")
             for number, command in enumerate(arguments.gateway or ["./tokenstair collect gateway"]):
                 way = "gateway" if number == 0 else f"gateway {number + 1}"
-                ways[way] = free_port()
-                started.append(
-                    subprocess.Popen(
-                        command.split()
-                        + ["--to", os.path.join(folder, f"log{number}"), "--listen", f"127.0.0.1:{ways[way]}"]
-                        + ["--upstream", f"http://127.0.0.1:{upstream}"],
-                        stdout=subprocess.DEVNULL,
-                    )
+                ports[way] = free_port()
+                environment, words = {}, command.split()
+                while "=" in words[0]:
+                    name, _, value = words.pop(0).partition("=")
+                    environment[name] = value.replace(",-", " -")
+                started[way] = subprocess.Popen(
+                    words
+                    + ["--to", os.path.join(folder, f"log{number}"), "--listen", f"127.0.0.1:{ports[way]}"]
+                    + ["--upstream", f"http://127.0.0.1:{upstream}"],
+                    stdout=subprocess.DEVNULL,
+                    env=os.environ | environment,
                 )
-            pids = dict(zip(list(ways)[1:], [process.pid for process in started]))
-            for port in ways.values():
+            pids = {way: started[way.removesuffix(" A").removesuffix(" B")].pid for way in ports if way != "direct"}
+            for port in ports.values():
                 await wait_for(port)
             if arguments.pin:
                 load_core, *others = sorted(os.sched_getaffinity(0))
@@ -189,47 +249,68 @@ async def measure(arguments):
                 pin(os.getpid(), {load_core})
                 for pid in pids.values():
                     pin(pid, set(others))
-            delays = {way: [] for way in ways}
-            for way, port in ways.items():
-                # A JVM compiles what it runs often: what it does before is no figure of any day but the first minute.
+            for port in dict.fromkeys(ports.values()):
+                # A JVM compiles what it runs often: what it does before is no figure of any day but the first minute. What a request
+                # does once takes many short ones.
+                for _ in range(arguments.warm_requests // arguments.streams):
+                    await load(port, arguments.streams, 5, 1_000)
                 for _ in range(arguments.warm):
                     await load(port, arguments.streams, arguments.chunks, arguments.gap_micros)
-            order = list(ways)
-            cores = dict.fromkeys(ways, 0.0)
-            waits = dict.fromkeys(ways, 0)
+            delays = {way: [] for way in ports}
+            taken = {way: {} for way in pids}
+            draw = random.Random(1)
             for r in range(arguments.rounds):
-                for way in order if r % 2 == 0 else reversed(order):
-                    before = core_seconds(pids[way]) if way in pids else 0
-                    waited = switches(pids[way]) if way in pids else 0
-                    delays[way] += await load(ways[way], arguments.streams, arguments.chunks, arguments.gap_micros)
-                    cores[way] += core_seconds(pids[way]) - before if way in pids else 0
-                    waits[way] += switches(pids[way]) - waited if way in pids else 0
+                for way in draw.sample(list(ports), len(ports)):
+                    before = threads(pids[way]) if way in pids else {}
+                    streams = await load(ports[way], arguments.streams, arguments.chunks, arguments.gap_micros)
+                    delays[way].append([got - written for moments in streams for written, got in moments])
+                    if way in pids:
+                        for name, values in spent(before, threads(pids[way])).items():
+                            taken[way][name] = [x + y for x, y in zip(taken[way].get(name, (0, 0, 0)), values)]
+                    if arguments.samples:
+                        with open(arguments.samples, "a") as f:
+                            f.write(json.dumps({"round": r, "way": way, "streams": streams}) + "\n")
         finally:
-            for process in started:
+            for process in started.values():
                 process.send_signal(signal.SIGTERM)
-            for process in started:
+            for process in started.values():
                 process.wait()
-    print(f"{arguments.streams} streams, a chunk every {arguments.gap_micros} us, {arguments.rounds} rounds; microseconds")
-    print(f"{'':10}{'chunks':>9}{'p50':>10}{'p99':>10}{'added p50':>12}{'added p99':>12}{'core/chunk':>12}{'waits/chunk':>13}")
-    for way, all_delays in delays.items():
-        p50, p99 = quantile(all_delays, 0.5), quantile(all_delays, 0.99)
-        added50, added99 = p50 - quantile(delays["direct"], 0.5), p99 - quantile(delays["direct"], 0.99)
-        print(f"{way:10}{len(all_delays):>9}{p50:>10.1f}{p99:>10.1f}{added50:>12.1f}{added99:>12.1f}{cores[way] / len(all_delays) * 1e6:>12.1f}"
-              f"{waits[way] / len(all_delays):>13.2f}")
+    print(f"{arguments.streams} streams, a chunk every {arguments.gap_micros} us, {arguments.rounds} rounds; load of the machine "
+          f"{load_before:.1f} before, {os.getloadavg()[0]:.1f} after; microseconds")
+    print(f"{'':12}{'chunks':>9}{'p50':>10}{'p99':>10}{'added p50':>12}{'added p99':>12}{'core/chunk':>12}{'waits/chunk':>13}   core by thread")
+    all_rounds = [1] * arguments.rounds
+    direct = Pool(delays["direct"])
+    for way, of_rounds in delays.items():
+        pool = Pool(of_rounds)
+        count = sum(pool.counts)
+        (p50, added50), (p99, added99) = [
+            (pool.quantile(q, all_rounds), pool.quantile(q, all_rounds) - direct.quantile(q, all_rounds)) for q in (0.5, 0.99)]
+        names = sorted(((values[0] / count / 1e3, name) for name, values in taken.get(way, {}).items()), reverse=True)
+        core = sum(micros for micros, _ in names)
+        rests = sum(values[2] for values in taken.get(way, {}).values()) / count
+        print(f"{way:12}{count:>9}{p50:>10.1f}{p99:>10.1f}{added50:>12.1f}{added99:>12.1f}{core:>12.1f}{rests:>13.2f}   "
+              + ", ".join(f"{name} {micros:.1f}" for micros, name in names if micros >= 0.5))
+    if arguments.nginx:
+        print("against nginx: difference of the quantiles over all rounds, 95 %")
+        for share in (0.5, 0.99):
+            for line in against_nginx(delays, arguments.rounds, share):
+                print(line)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gateway", action="append", help="the command that starts the gateway (./tokenstair collect gateway); "
-                        "more than once to compare several")
+    parser.add_argument("--gateway", action="append", help="the command that starts the gateway (./tokenstair collect gateway), behind "
+                        "NAME=VALUE for its environment (a comma before a dash is a space); more than once to compare several")
     parser.add_argument("--nginx", default=shutil.which("nginx"), help="the nginx to compare with")
     parser.add_argument("--streams", type=int, default=16)
     parser.add_argument("--chunks", type=int, default=100)
     parser.add_argument("--gap-micros", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--warm", type=int, default=5)
+    parser.add_argument("--warm-requests", type=int, default=0, help="short requests before the warm rounds")
     parser.add_argument("--pin", action="store_true", help="the load on the first core, nginx and gateway on the others: what the load "
                         "does then delays neither")
+    parser.add_argument("--samples", help="a file for the moments that each chunk was written and got, in ns: a line of JSON a round")
     asyncio.run(measure(parser.parse_args()))
 
 

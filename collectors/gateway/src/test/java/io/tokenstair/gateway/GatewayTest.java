@@ -44,6 +44,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The gateway between real clients and a real server, on real sockets. */
 @Timeout(120)
@@ -494,6 +496,54 @@ class GatewayTest {
         assertThat(of(RequestCompleted.class, events()))
                 .hasSize(2)
                 .allSatisfy(completed -> assertThat(completed.outputTokens()).isEqualTo(6));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, true", "true, false", "false, true"})
+    void aStreamGoesStraightWhicheverSideSpeaksTls(boolean engineTls, boolean clientTls) throws Exception {
+        SelfSignedCertificate certificate = SelfSignedCertificate.create("localhost");
+        Path shown = Path.of(certificate.certificatePath());
+        HttpServerOptions options = new HttpServerOptions();
+        if (engineTls) {
+            options.setSsl(true).setKeyCertOptions(certificate.keyCertOptions());
+        }
+        start(
+                new TestEngine(options),
+                engineTls ? "https" : "http",
+                settings -> new GatewaySettings(
+                        settings.host(),
+                        settings.port(),
+                        settings.upstream(),
+                        false,
+                        clientTls ? shown : null,
+                        clientTls ? Path.of(certificate.privateKeyPath()) : null,
+                        engineTls ? shown : null,
+                        1,
+                        settings.maxConnections(),
+                        settings.maxHeaderBytes(),
+                        settings.maxBodyBytes(),
+                        settings.headerTimeout(),
+                        settings.bodyTimeout(),
+                        settings.stallTimeout(),
+                        settings.connectTimeout(),
+                        true,
+                        settings.maxQueuedBytes()));
+        HttpClient client = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .sslContext(trusting(shown))
+                .build();
+        HttpResponse<String> answer = client.send(
+                HttpRequest.newBuilder(URI.create(
+                                (clientTls ? "https" : "http") + "://localhost:" + gateway.port() + "/v1/completions"))
+                        .POST(HttpRequest.BodyPublishers.ofString("{\"max_tokens\":200}"))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+        assertThat(answer.body().split("\"token_ids\"", -1)).hasSize(201);
+        assertThat(answer.body()).endsWith("[DONE]\n\n");
+        assertThat(pieces("straight")).isGreaterThan(pieces("queue"));
+        assertThat(of(RequestCompleted.class, events()))
+                .hasSize(1)
+                .allSatisfy(completed -> assertThat(completed.outputTokens()).isEqualTo(200));
     }
 
     private static SSLContext trusting(Path certificate) throws Exception {
