@@ -73,7 +73,7 @@ class LauncherTest {
         program(javaHome.resolve("bin/java"), """
                 while [ "$1" != -cp ]; do
                   case "$1" in -Djava.io.tmpdir=*) touch "${1#-Djava.io.tmpdir=}/left"; echo "tmp ${1#*=}" >>"$CALLS";; esac
-                  case "$1" in -Dof.the.user=*) echo "option $1" >>"$CALLS";; esac
+                  case "$1" in -Dof.the.user=* | -XX:TieredStopAtLevel=*) echo "option $1" >>"$CALLS";; esac
                   shift
                 done
                 shift 2
@@ -216,6 +216,17 @@ class LauncherTest {
                 .toList();
         assertThat(nice).hasSize(2);
         assertThat(nice.get(1)).isEqualTo(Math.min(19, nice.get(0) + 10));
+    }
+
+    @Test
+    void aGatewayHasTheSecondCompilerForCiphersOnly() throws Exception {
+        tokenstair("collect", "gateway", "--upstream", "https://engine:8000");
+        tokenstair("collect", "gateway", "--tls-cert", "cert.pem");
+        assertThat(Files.readAllLines(calls)).doesNotContain("option -XX:TieredStopAtLevel=1");
+
+        tokenstair("collect", "gateway", "--upstream", "http://engine:8000");
+
+        assertThat(Files.readAllLines(calls)).containsOnlyOnce("option -XX:TieredStopAtLevel=1");
     }
 
     @Test
