@@ -51,7 +51,7 @@ def attach(scheduler) -> StepRecorder | None:
     recorder = StepRecorder(scheduler, Outbox(watch.wire, "engine", rank, "steps"), limits_of(scheduler, vllm.__version__))
     watch.carry(recorder)
     logger.info("The probe sends the steps of this engine (rank %s) to %s. It runs %s", rank, address,
-                "compiled" if COMPILED else "as Python alone, which takes some 4 us more of a core per step: its compiled part is not there")
+                "compiled" if COMPILED else "as Python alone, which takes more of a core per step: its compiled part is not there")
     return recorder
 
 

@@ -1,7 +1,7 @@
 """The usual way of a step: all that run are given a token, as in the step before. Nearly all steps go it, and what it costs is what the probe costs.
 
 A step begins and ends with cold caches, and whatever is done then pays for each page and line of memory it touches, those of code too. So there are two
-of it that do the same: this one, and `_usual.c`, which is built where there is a C compiler and touches a tenth of it. Whatever is not usual, and whatever
+of it that do the same: this one, and `_usual.c`, which is built where there is a C compiler and touches less than half of it. Whatever is not usual, and whatever
 fails in here, goes to `StepRecorder.scheduled` and `updated`, which are one for both.
 
     UsualSteps   what StepRecorder keeps of it
@@ -37,7 +37,7 @@ class UsualSteps:
         self._rows = self._base = self._alike = -1
         # The batch of KV events that the next step to end has published; -1 where there is none.
         self._kv_batch = -1
-        # Not a list: one that grows is moved, which costs more than all else here.
+        # Not a list: one that grows is moved.
         self._kept: deque = deque()
         self._keep = self._kept.append
 
