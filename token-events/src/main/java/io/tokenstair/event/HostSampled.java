@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param coreWaitNanos running total of time ready without a core, in ns; absent when not read
  * @param stealNanos running total of time the hypervisor took from this host, in ns; absent when not read
  * @param engineId the engine, one scheduler; absent when the thread serves no engine, or several
- * @param blockIoWaitNanos running total of time the process waited for block I/O, in ns; absent when not read
+ * @param blockIoWaitNanos running total of time the process waited for block I/O, in ns: the kernel counts its main thread, in ticks of 10 ms,
+ *     each wait when it ends; absent when not read
  * @param tcpRetransmitCount TCP segments sent again so far on the process's open connections; absent when not read
  * @param tcpRoundTripNanos largest smoothed round trip of them, in ns; absent when not read, or without connections
  */

@@ -43,6 +43,9 @@ public enum Phrase {
     PROCESS_STOOD_STILL("The process {0} stood still for {1}.", "进程 {0} 停顿了 {1}。"),
     PROCESS_STOOD_STILL_FOR("The process {0} stood still ({1}) for {2}.", "进程 {0} 停顿了 {2}（{1}）。"),
     PROCESS_NEITHER_RAN("The engine's process neither ran nor was ready for {0}.", "引擎进程有 {0} 既未运行也未就绪。"),
+    PROCESS_WAITED_FOR_BLOCK_IO(
+            "The engine's process neither ran nor was ready for {0}; {1} of it it waited for block I/O.",
+            "引擎进程有 {0} 既未运行也未就绪，其中 {1} 在等待块设备 I/O。"),
     WAITED_FOR_REMOTE("It waited {0} for its KV blocks.", "它等待自己的 KV 块 {0}。"),
     WAITED_FOR_REMOTE_FROM("It waited {0} for its KV blocks from {1}.", "它等待来自 {1} 的 KV 块 {0}。"),
     WAITED_FOR_LOAD("It waited {0} for its KV blocks to be loaded.", "它等待自己的 KV 块载入 {0}。"),
@@ -418,6 +421,10 @@ public enum Phrase {
     WHY_READY_WITHOUT_CORE(Use.REASON, "core records: ready without a core", "CPU 核记录：就绪却得不到核"),
     WHY_GRAPH_MODE(Use.REASON, "graph mode in the step record", "步记录中的 graph 模式"),
     WHY_NEITHER_RAN(Use.REASON, "core records: neither on a core nor ready", "CPU 核记录：既不在核上也未就绪"),
+    WHY_WAITED_FOR_BLOCK_IO(
+            Use.REASON,
+            "core records: neither on a core nor ready, most of it for block I/O",
+            "CPU 核记录：既不在核上也未就绪，大部分在等待块设备 I/O"),
     WHY_SCHEDULER(Use.REASON, "scheduler records", "调度器记录"),
     WHY_TRANSFER_RECORD(Use.REASON, "transfer record of this request over its wait", "该请求等待期间的传输记录"),
     WHY_LOAD_RECORD(Use.REASON, "load record of this request over its wait", "该请求等待期间的载入记录"),

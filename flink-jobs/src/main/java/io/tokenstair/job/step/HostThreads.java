@@ -1,6 +1,7 @@
 package io.tokenstair.job.step;
 
 import io.tokenstair.event.HostSampled;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Core records of an engine's threads as running totals over the clock: how long a thread stood ready without a core, and how
@@ -15,6 +16,9 @@ public class HostThreads {
         public long[] stampNanos = new long[KEPT];
         public long[] waitNanos = new long[KEPT];
         public long[] activeNanos = new long[KEPT];
+        /** One more than the running total; 0 where it was not read. */
+        public long[] blockIoWaitNanos = new long[KEPT];
+
         public int count;
         public int head;
 
@@ -25,13 +29,14 @@ public class HostThreads {
             return (head - 1 - age + 2 * KEPT) % KEPT;
         }
 
-        void add(long stamp, long onCore, long wait) {
+        void add(long stamp, long onCore, long wait, @Nullable Long blockIoWait) {
             if (count > 0 && stamp <= latestNanos()) {
                 return;
             }
             stampNanos[head] = stamp;
             waitNanos[head] = wait;
             activeNanos[head] = onCore + wait;
+            blockIoWaitNanos[head] = blockIoWait == null || blockIoWait < 0 ? 0 : blockIoWait + 1;
             head = (head + 1) % KEPT;
             count = Math.min(count + 1, KEPT);
         }
@@ -64,6 +69,36 @@ public class HostThreads {
             return count == 0 ? 0 : total(to, stalled) - total(from, stalled);
         }
 
+        /**
+         * How long the thread waited for block I/O between two stamps beyond what it usually does, at most: the kernel books a wait when it
+         * ends, which may be behind the end of the step that waited, so what the running total gained between the samples around both
+         * stamps counts, less what it gained in such a time before. NaN outside the kept samples, and where it was not read.
+         */
+        double blockIoWaitBeyondUsual(long from, long to) {
+            int after = 0;
+            while (after + 1 < count && stampNanos[at(after + 1)] >= to) {
+                after++;
+            }
+            int before = after;
+            while (before + 1 < count && stampNanos[at(before)] > from) {
+                before++;
+            }
+            if (count == 0 || stampNanos[at(before)] > from || stampNanos[at(after)] < to) {
+                return Double.NaN;
+            }
+            double gained = blockIoWait(before, after);
+            double known = stampNanos[at(before)] - stampNanos[at(count - 1)];
+            double around = stampNanos[at(after)] - stampNanos[at(before)];
+            double usual = known == 0 ? 0 : blockIoWait(count - 1, before) * around / known;
+            return gained - (Double.isNaN(usual) ? 0 : usual);
+        }
+
+        private double blockIoWait(int fromAge, int toAge) {
+            long from = blockIoWaitNanos[at(fromAge)];
+            long to = blockIoWaitNanos[at(toAge)];
+            return from == 0 || to == 0 ? Double.NaN : to - from;
+        }
+
         /** Length of the sample interval that ended last. */
         long periodNanos() {
             return count < 2 ? 0 : stampNanos[at(0)] - stampNanos[at(1)];
@@ -83,10 +118,10 @@ public class HostThreads {
             return;
         }
         if (sample.processRole().equals("engine")) {
-            engine.add(stampNanos, sample.onCoreNanos(), sample.coreWaitNanos());
+            engine.add(stampNanos, sample.onCoreNanos(), sample.coreWaitNanos(), sample.blockIoWaitNanos());
             lastEventId = eventId;
         } else if (sample.processRole().equals("worker")) {
-            worker.add(stampNanos, sample.onCoreNanos(), sample.coreWaitNanos());
+            worker.add(stampNanos, sample.onCoreNanos(), sample.coreWaitNanos(), sample.blockIoWaitNanos());
             lastEventId = eventId;
         }
     }

@@ -32,11 +32,18 @@ final class Narrative {
     private final SlowToken slow;
     private final long[] parts;
     private final int mask;
+    private final long pausedForBlockIoNanos;
 
-    Narrative(SlowToken slow, long[] parts, int mask) {
+    /**
+     * Tells of a slow token.
+     *
+     * @param pausedForBlockIoNanos how long of a pause by core records its process waited for block I/O; 0 where no record says so
+     */
+    Narrative(SlowToken slow, long[] parts, int mask, long pausedForBlockIoNanos) {
         this.slow = slow;
         this.parts = parts;
         this.mask = mask;
+        this.pausedForBlockIoNanos = pausedForBlockIoNanos;
     }
 
     /** Nanoseconds as people read them. */
@@ -211,10 +218,10 @@ final class Narrative {
 
     private void pause(SequenceState sequence, EngineState state) {
         Evidence evidence = sequence.evidence;
+        String length = millis(part(Part.HOST_PAUSE));
         if (evidence != null && evidence.nanos(EvidenceKind.PAUSE) > 0) {
             String why = evidence.detail(EvidenceKind.PAUSE);
             String process = String.valueOf(evidence.culprit(EvidenceKind.PAUSE));
-            String length = millis(part(Part.HOST_PAUSE));
             say(
                     why.isEmpty()
                             ? Phrase.PROCESS_STOOD_STILL.say(process, length)
@@ -222,7 +229,11 @@ final class Narrative {
                     evidence.eventId(EvidenceKind.PAUSE));
             return;
         }
-        say(Phrase.PROCESS_NEITHER_RAN.say(millis(part(Part.HOST_PAUSE))), state.threads.lastEventId);
+        say(
+                pausedForBlockIoNanos == 0
+                        ? Phrase.PROCESS_NEITHER_RAN.say(length)
+                        : Phrase.PROCESS_WAITED_FOR_BLOCK_IO.say(length, millis(pausedForBlockIoNanos)),
+                state.threads.lastEventId);
     }
 
     private void transfer(Cause cause, SequenceState sequence) {

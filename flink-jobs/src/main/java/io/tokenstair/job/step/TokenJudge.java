@@ -32,6 +32,9 @@ final class TokenJudge {
     /** A pause must cover at least this many sample intervals: one alone may be a sleep between two steps. */
     private static final int PAUSE_PERIODS = 3;
 
+    /** The kernel counts waits for block I/O in ticks of 10 ms: one of them may be the sum of many shorter ones long before. */
+    private static final long LEAST_BLOCK_IO_NANOS = 20_000_000;
+
     /** Steps with prompts before the first decode step that are learnt from after it. */
     private static final int FIRST_PROMPTS = 32;
 
@@ -45,6 +48,8 @@ final class TokenJudge {
     private boolean promptsKnown;
     /** Which process stalled by its core records; null when none did. */
     private @Nullable String pausedRole;
+    /** Of that pause: how long it waited for block I/O. */
+    private long pausedForBlockIoNanos;
 
     TokenJudge(EngineState state) {
         this.state = state;
@@ -679,10 +684,11 @@ final class TokenJudge {
     private long evidence(JudgedStep judged, SequenceState sequence, long remaining, long beyond, boolean hostCovered) {
         records.begin();
         pausedRole = null;
+        pausedForBlockIoNanos = 0;
         long left = records.measured(sequence, remaining, this::assign);
         if (left > 0 && hostCovered) {
             // A paused engine first: what other threads do meanwhile is not on the critical path.
-            left -= pause(sequence, "engine", sequence.engineStallNanos, state.engineStallWindow, left, beyond);
+            left -= pause(judged, sequence, "engine", left, beyond);
             long usual = state.coreWaitWindow.size() == 0 ? 0 : state.coreWaitWindow.median();
             // The sample period is longer than most steps, so worker and engine core count together ...
             long waited = StrictMath.round(sequence.coreWaitNanos) - usual * Math.max(1, sequence.ownSteps);
@@ -698,7 +704,7 @@ final class TokenJudge {
                     left -= part;
                 }
             }
-            left -= pause(sequence, "worker", sequence.workerStallNanos, state.workerStallWindow, left, beyond);
+            left -= pause(judged, sequence, "worker", left, beyond);
         }
         left = records.counted(sequence, left, StrictMath.round(judged.spreadNanos), this::assign);
         if (left > 0 && sequence.idleNanos > 0) {
@@ -722,25 +728,38 @@ final class TokenJudge {
         return hostCovered ? left : records.deviceIdle(sequence, left, this::assign);
     }
 
-    /** Assigns a pause where a thread stalled, beyond what it usually does, for most of what is to be explained; returns it. */
-    private long pause(
-            SequenceState sequence, String role, double stalledNanos, SortedWindow usual, long left, long beyond) {
+    /**
+     * Assigns a pause where a process stalled, beyond what it usually does, for most of what is to be explained, or waited for block I/O
+     * for half of it; returns it. A wait for block I/O is part of a stall and never of a wait for a core.
+     */
+    private long pause(JudgedStep judged, SequenceState sequence, String role, long left, long beyond) {
         if (left <= 0 || mask(Part.HOST_PAUSE)) {
             return 0;
         }
-        long usualNanos = usual.size() == 0 ? 0 : Math.max(0, usual.median());
-        boolean sleeper = state.gapWindow.size() > 0 && usualNanos > SLEEPER_SHARE * state.gapWindow.median();
-        double stalled = stalledNanos - (double) usualNanos * Math.max(1, sequence.ownSteps);
+        boolean ofEngine = role.equals("engine");
+        double allStalled = ofEngine ? sequence.engineStallNanos : sequence.workerStallNanos;
+        double leastNanos = (double) PAUSE_PERIODS * state.threads.periodNanos();
         // NaN where no core record covers the gap: no comparison holds.
-        boolean paused = !sleeper
-                && stalled >= PAUSE_SHARE * beyond
-                && stalled >= (double) PAUSE_PERIODS * state.threads.periodNanos();
-        if (!paused) {
+        if (!(allStalled >= leastNanos)) {
             return 0;
         }
-        long part = Math.min(left, StrictMath.round(stalled));
+        SortedWindow usual = ofEngine ? state.engineStallWindow : state.workerStallWindow;
+        long usualNanos = usual.size() == 0 ? 0 : Math.max(0, usual.median());
+        boolean sleeper = state.gapWindow.size() > 0 && usualNanos > SLEEPER_SHARE * state.gapWindow.median();
+        double stalled = allStalled - (double) usualNanos * Math.max(1, sequence.ownSteps);
+        boolean stoodStill = !sleeper && stalled >= PAUSE_SHARE * beyond && stalled >= leastNanos;
+        HostThreads.Track thread = ofEngine ? state.threads.engine : state.threads.worker;
+        // That a thread sleeps by design says nothing of a wait for block I/O.
+        double blockIo = Math.min(
+                sleeper ? allStalled : stalled, thread.blockIoWaitBeyondUsual(sequence.lastNanos, judged.endNanos));
+        boolean waitedForBlockIo = 2 * blockIo >= beyond && blockIo >= Math.max(leastNanos, LEAST_BLOCK_IO_NANOS);
+        if (!stoodStill && !waitedForBlockIo) {
+            return 0;
+        }
+        long part = Math.min(left, StrictMath.round(stoodStill ? stalled : blockIo));
         assign(Part.HOST_PAUSE, part);
         pausedRole = role;
+        pausedForBlockIoNanos = blockIo >= LEAST_BLOCK_IO_NANOS ? Math.min(part, StrictMath.round(blockIo)) : 0;
         return part;
     }
 
@@ -794,10 +813,16 @@ final class TokenJudge {
         Confidence confidence = byRecords != null ? byRecords : confidence(cause, promptsKnown, sequence);
         slow.confidence = confidence.levelName();
         String recorded = RecordedEvidence.why(cause, confidence, sequence);
-        slow.confidenceWhy = recorded != null ? recorded : why(cause, confidence, promptsKnown, sequence);
+        boolean forBlockIo = 2 * pausedForBlockIoNanos >= assigned(Part.HOST_PAUSE) && pausedForBlockIoNanos > 0;
+        slow.confidenceWhy = recorded != null
+                ? recorded
+                : cause == Cause.HOST_PAUSE && forBlockIo
+                        ? Phrase.WHY_WAITED_FOR_BLOCK_IO.say()
+                        : why(cause, confidence, promptsKnown, sequence);
         slow.recordId = RecordedEvidence.recordId(cause, sequence);
         evidenceIds(slow, judged, sequence);
-        new Narrative(slow, parts, mask).tell(cause, judged, sequence, gap, expected, tokenIndex, state);
+        new Narrative(slow, parts, mask, pausedForBlockIoNanos)
+                .tell(cause, judged, sequence, gap, expected, tokenIndex, state);
         return slow;
     }
 

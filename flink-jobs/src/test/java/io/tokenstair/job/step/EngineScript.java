@@ -39,15 +39,21 @@ public final class EngineScript {
     public static final int BLOCK_TOKENS = 16;
     public static final long START_EPOCH_MILLIS = 1_790_000_000_000L;
     private static final long HOST_PERIOD_NANOS = 10_000_000;
+    private static final long TICK_NANOS = 10_000_000;
 
     /** What the engine's threads do while time goes by. */
     public enum Threads {
         RUN,
         STAND_READY,
         STAND_STILL,
+        /** Both wait for block I/O, which the kernel books when the wait has ended. */
+        WAIT_FOR_BLOCK_IO,
         /** The engine core is stopped; the worker spins and has to wait for a core. */
         ENGINE_STILL_WORKER_READY
     }
+
+    /** Time beyond the law of a step. */
+    private record Extra(long nanos, Threads threads) {}
 
     private static final class Sequence {
         String engineRequestId = "";
@@ -74,6 +80,8 @@ public final class EngineScript {
     private long onCoreNanos;
     private long coreWaitNanos;
     private long workerWaitNanos;
+    private boolean blockIoCounted;
+    private long blockIoWaitNanos;
     private long nextHostNanos;
     private long kvUsedBlocks = 100;
     private long kvTotalBlocks = 10_000;
@@ -101,6 +109,12 @@ public final class EngineScript {
         hostSampled = true;
         nextHostNanos = nowNanos;
         pass(0, Threads.RUN);
+        return this;
+    }
+
+    /** Samples of threads say how long they waited for block I/O, in ticks of 10 ms as the kernel does. */
+    public EngineScript blockIoCounted() {
+        blockIoCounted = true;
         return this;
     }
 
@@ -325,7 +339,7 @@ public final class EngineScript {
         private long residentTokens;
         private long promptTokens;
         private long extraNanos;
-        private Threads threads = Threads.RUN;
+        private final List<Extra> extras = new ArrayList<>();
         private long overlapNanos;
         private int waitingCount;
         private @Nullable Integer runningCount;
@@ -422,10 +436,10 @@ public final class EngineScript {
             return late(nanos, Threads.RUN);
         }
 
-        /** The step takes longer than the law says; what the threads do meanwhile. */
+        /** The step takes longer than the law says, more each time this is said; what the threads do meanwhile. */
         public Step late(long nanos, Threads meanwhile) {
-            extraNanos = nanos;
-            threads = meanwhile;
+            extraNanos += nanos;
+            extras.add(new Extra(nanos, meanwhile));
             return this;
         }
 
@@ -474,7 +488,7 @@ public final class EngineScript {
         public EngineScript run() {
             long begin = nowNanos;
             pass(lawNanos() - extraNanos, Threads.RUN);
-            pass(extraNanos, threads);
+            extras.forEach(extra -> pass(extra.nanos(), extra.threads()));
             long end = nowNanos;
             long scheduled = begin - overlapNanos;
             StepCompleted step = new StepCompleted(
@@ -536,11 +550,15 @@ public final class EngineScript {
                                 onCoreNanos,
                                 role.equals("worker") ? workerWaitNanos : coreWaitNanos,
                                 0L,
-                                ENGINE)));
+                                ENGINE,
+                                blockIoCounted ? Long.valueOf(blockIoWaitNanos / TICK_NANOS * TICK_NANOS) : null,
+                                null,
+                                null)));
             }
             nextHostNanos += HOST_PERIOD_NANOS;
         }
         move(until, threads);
+        blockIoWaitNanos += threads == Threads.WAIT_FOR_BLOCK_IO ? nanos : 0;
     }
 
     private void move(long until, Threads threads) {

@@ -532,6 +532,173 @@ class EngineTimelineTest {
         assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
     }
 
+    // ---- waits for block I/O
+
+    private static EngineScript warmAndSampled() {
+        return warm(new EngineScript().hostSampled().blockIoCounted());
+    }
+
+    private static long partsOf(Token token) {
+        return token.parts().values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    @Test
+    void aProcessThatWaitedForBlockIoIsAPauseThatSaysSo() {
+        EngineScript engine = warmAndSampled();
+        engine.step()
+                .decode("a", "b")
+                .late(120 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
+                .run();
+        engine.decode(5, "a", "b");
+
+        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+
+        assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
+        assertThat(token.part(Part.HOST_PAUSE)).isCloseTo(120 * MILLIS, within(20 * MILLIS));
+        assertThat(partsOf(token)).isEqualTo(token.gapNanos());
+        assertThat(token.culprit()).isEqualTo("engine");
+        assertThat(token.why().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
+        assertThat(token.why().confidenceWhy).contains("block I/O");
+        assertThat(token.why().chain).anyMatch(sentence -> sentence.contains("waited for block I/O"));
+    }
+
+    @Test
+    void theSamePauseWithoutTheCountSaysNothingOfBlockIo() {
+        EngineScript engine = warm(new EngineScript().hostSampled());
+        engine.step()
+                .decode("a", "b")
+                .late(120 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
+                .run();
+        engine.decode(5, "a", "b");
+
+        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+
+        assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
+        assertThat(token.why().confidenceWhy + token.why().chain).doesNotContain("block I/O");
+    }
+
+    @Test
+    void aPauseBesideWhichNothingWasCountedSaysNothingOfBlockIo() {
+        EngineScript engine = warmAndSampled();
+        engine.step().decode("a", "b").late(120 * MILLIS, Threads.STAND_STILL).run();
+        engine.decode(5, "a", "b");
+
+        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+
+        assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
+        assertThat(token.why().confidenceWhy + token.why().chain).doesNotContain("block I/O");
+    }
+
+    @Test
+    void withoutCoreRecordsAWaitForBlockIoIsUnresolved() {
+        EngineScript engine = warm();
+        engine.step()
+                .decode("a", "b")
+                .late(120 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
+                .run();
+
+        Token token = engine.told().last("a");
+
+        assertThat(token.cause()).isEqualTo(Cause.UNRESOLVED_STALL);
+        assertThat(token.part(Part.UNEXPLAINED)).isCloseTo(120 * MILLIS, within(MILLIS));
+        assertThat(token.part(Part.HOST_PAUSE)).isZero();
+    }
+
+    @Test
+    void aWaitForBlockIoAndOneForACoreAreChargedOnceEach() {
+        EngineScript engine = warmAndSampled();
+        engine.idle(50 * MILLIS, Threads.STAND_READY);
+        engine.step()
+                .decode("a", "b")
+                .late(70 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
+                .run();
+        engine.decode(5, "a", "b");
+
+        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+
+        assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
+        assertThat(token.part(Part.HOST_PAUSE)).isCloseTo(70 * MILLIS, within(11 * MILLIS));
+        assertThat(token.part(Part.HOST_CONTENTION) + token.part(Part.HOST_GAP))
+                .isCloseTo(50 * MILLIS, within(11 * MILLIS));
+        assertThat(partsOf(token)).isEqualTo(token.gapNanos());
+    }
+
+    @Test
+    void halfOfAStepInBlockIoIsNamedWhereStandingStillForHalfOfItIsNot() {
+        for (boolean counted : new boolean[] {true, false}) {
+            EngineScript script = new EngineScript().hostSampled();
+            EngineScript engine = warm(counted ? script.blockIoCounted() : script);
+            engine.step()
+                    .decode("a", "b")
+                    .late(70 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
+                    .late(50 * MILLIS, Threads.RUN)
+                    .run();
+            engine.decode(5, "a", "b");
+
+            Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+
+            assertThat(token.cause()).isEqualTo(counted ? Cause.HOST_PAUSE : Cause.UNRESOLVED_STALL);
+            assertThat(token.part(Part.HOST_PAUSE)).isCloseTo(counted ? 70 * MILLIS : 0, within(11 * MILLIS));
+            assertThat(token.part(Part.UNEXPLAINED)).isCloseTo((counted ? 50 : 120) * MILLIS, within(11 * MILLIS));
+            assertThat(partsOf(token)).isEqualTo(token.gapNanos());
+        }
+    }
+
+    @Test
+    void whatAProcessUsuallyWaitsForBlockIoNamesNothing() {
+        EngineScript engine = warmAndSampled();
+        for (int i = 0; i < 100; i++) {
+            engine.step()
+                    .decode("a", "b")
+                    .late(25 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
+                    .run();
+        }
+        engine.step()
+                .decode("a", "b")
+                .late(25 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
+                .late(60 * MILLIS, Threads.RUN)
+                .run();
+        engine.decode(5, "a", "b");
+
+        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+
+        assertThat(token.cause()).isEqualTo(Cause.UNRESOLVED_STALL);
+    }
+
+    @Test
+    void promptsOfAColdModelAreNoBlockIoAndBlockIoBesideThemIsNamed() {
+        EngineScript engine = new EngineScript().hostSampled().blockIoCounted().start(64, "a", "b");
+        engine.decode(60, "a", "b");
+        // Prompts of which the model has seen none, every other step.
+        for (int i = 0; i < 8; i++) {
+            String other = "cold" + i;
+            engine.queue(other, 400);
+            engine.step().decode("a", "b").prefill(other, 400).run();
+            engine.finish(other, "stop");
+            engine.step().decode("a", "b").run();
+        }
+        int plain = engine.madeTokens("a");
+        engine.queue("last", 400);
+        engine.step()
+                .decode("a", "b")
+                .prefill("last", 400)
+                .late(200 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
+                .run();
+        engine.decode(5, "a", "b");
+
+        Told told = engine.told();
+
+        assertThat(told.tokens("a").subList(0, plain)).allSatisfy(token -> {
+            assertThat(token.cause()).isNotEqualTo(Cause.HOST_PAUSE);
+            assertThat(token.part(Part.HOST_PAUSE)).isZero();
+        });
+        Token token = told.token("a", plain);
+        assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
+        assertThat(token.part(Part.HOST_PAUSE)).isCloseTo(200 * MILLIS, within(20 * MILLIS));
+        assertThat(partsOf(token)).isEqualTo(token.gapNanos());
+        assertThat(token.why().chain).anyMatch(sentence -> sentence.contains("waited for block I/O"));
+    }
+
     @Test
     void noStepWasInFlight() {
         EngineScript engine = warm();

@@ -131,6 +131,50 @@ class HostThreadsTest {
         assertThat(threads.worker.periodNanos()).isEqualTo(PERIOD);
     }
 
+    private static HostThreads counted(@Nullable Long... totals) {
+        HostThreads threads = new HostThreads();
+        for (int i = 0; i < totals.length; i++) {
+            threads.accept(
+                    new HostSampled("host-a", "engine", "main", i * PERIOD, 0L, 0L, "engine-0", totals[i], null, null),
+                    i * PERIOD,
+                    "host/1/" + i);
+        }
+        return threads;
+    }
+
+    @Test
+    void aWaitForBlockIoCountsWholeHoweverSoonAfterItTheStepEnds() {
+        HostThreads threads = counted(0L, 0L, 0L, 0L, 3 * PERIOD);
+
+        assertThat(threads.engine.blockIoWaitBeyondUsual(PERIOD, 3 * PERIOD + 1))
+                .as("booked between the last two samples")
+                .isEqualTo(3 * PERIOD);
+        assertThat(threads.engine.blockIoWaitBeyondUsual(PERIOD, 3 * PERIOD)).isZero();
+    }
+
+    @Test
+    void whatAThreadUsuallyWaitsForBlockIoIsTakenOff() {
+        HostThreads threads = counted(0L, 1_000_000L, 2_000_000L, 3_000_000L, 9_000_000L);
+
+        assertThat(threads.engine.blockIoWaitBeyondUsual(3 * PERIOD, 4 * PERIOD))
+                .isEqualTo(5_000_000);
+    }
+
+    @Test
+    void whereNoCountWasReadAWaitForBlockIoIsUnknown() {
+        assertThat(counted(0L, null, 5L).engine.blockIoWaitBeyondUsual(PERIOD, 2 * PERIOD))
+                .isNaN();
+        assertThat(counted(0L, 5L, null).engine.blockIoWaitBeyondUsual(PERIOD, 2 * PERIOD))
+                .isNaN();
+        assertThat(counted(0L, 5L).engine.blockIoWaitBeyondUsual(PERIOD, 2 * PERIOD))
+                .isNaN();
+        assertThat(counted(0L, 5L).engine.blockIoWaitBeyondUsual(-1, PERIOD)).isNaN();
+        assertThat(new HostThreads().engine.blockIoWaitBeyondUsual(0, 1)).isNaN();
+        assertThat(counted(null, 4L, 9L).engine.blockIoWaitBeyondUsual(PERIOD, 2 * PERIOD))
+                .as("what it usually waits is unknown, what it waited is not")
+                .isEqualTo(5);
+    }
+
     private static void sample(
             HostThreads threads, String role, long stampNanos, @Nullable Number onCore, @Nullable Number wait) {
         threads.accept(
