@@ -726,6 +726,36 @@ class ProbeTest(unittest.TestCase):
         self.assertEqual(reason(lambda s, o: setattr(s.waiting[0].status, "name", "WAITING_FOR_FSM")), records.WAIT_GRAMMAR)
         self.assertEqual(reason(lambda s, o: setattr(s.waiting[0].status, "name", "SOMETHING_NEW")), records.WAIT_UNKNOWN)
 
+    def test_the_reason_is_of_the_one_at_which_the_scheduler_stopped(self):
+        def reason(waiting, deferred=None, **queues):
+            requests = {name: Request(name, status=SimpleNamespace(name=status)) for name, status in
+                        [*waiting, *(entry for queue in queues.values() for entry in queue)]}
+            scheduler = self.probed("a")
+            scheduler.waiting.extend(requests[name] for name, _ in waiting)
+            if deferred is not None:
+                scheduler.deferred_waiting = [requests[name] for name in deferred]
+            for queue, entries in queues.items():
+                setattr(scheduler, queue, Queue(requests[name] for name, _ in entries))
+            return scheduler._tokenstair._wait_reason(step_output({"a": 1}, ["a"], [68], [5]), 1)
+
+        grammar, remote = "WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR", "WAITING_FOR_REMOTE_KVS"
+        passed = [(f"p{i}", grammar) for i in range(40)]
+        # vLLM from 0.32 on: who was passed over is back at the head, and in a set.
+        self.assertEqual(reason([("g", grammar), ("w", "WAITING")], ["g"]), records.WAIT_KV_BLOCKS)
+        self.assertEqual(reason([("w", "WAITING"), ("g", grammar)], ["g"]), records.WAIT_KV_BLOCKS)
+        self.assertEqual(reason([("g", grammar), ("h", remote)], ["g", "h"]), records.WAIT_GRAMMAR)
+        # Passed over for its adapter, or by a connector that does not know yet: not for blocks.
+        self.assertEqual(reason([("l", "WAITING")], ["l"]), records.WAIT_UNKNOWN)
+        self.assertEqual(reason([("l", "PREEMPTED"), ("w", "WAITING")], ["l"]), records.WAIT_KV_BLOCKS)
+        self.assertEqual(reason([], [], kv_holding_waiting=[("h", remote)]), records.WAIT_REMOTE_KV)
+        # Before: a queue of their own.
+        self.assertEqual(reason([("w", "WAITING")], skipped_waiting=[("g", grammar)]), records.WAIT_KV_BLOCKS)
+        self.assertEqual(reason([], skipped_waiting=[("g", grammar)]), records.WAIT_GRAMMAR)
+        self.assertEqual(reason([], skipped_waiting=[("l", "WAITING")]), records.WAIT_UNKNOWN)
+        # It is not looked for without end.
+        self.assertEqual(reason([*passed, ("w", "WAITING")], [name for name, _ in passed]), records.WAIT_GRAMMAR)
+        self.assertEqual(reason([]), records.WAIT_UNKNOWN)
+
     def test_a_preemption_names_who_wanted_the_blocks(self):
         class Preempting(Scheduler):
             def schedule(self):

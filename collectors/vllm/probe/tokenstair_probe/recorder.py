@@ -3,7 +3,7 @@ import logging
 import sys
 from array import array
 from collections import deque
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from operator import attrgetter
 from struct import pack
 from time import monotonic_ns, sleep
@@ -26,6 +26,8 @@ STEPS_AT_ONCE = 32
 # Steps further apart than this are slow: a stall may have been between them.
 SLOW_NANOS = 130_000_000
 MAX_ERRORS = 5
+# So many of those that the scheduler passed over are looked past for the one at which it stopped.
+MAX_PASSED_OVER = 32
 
 # Kinds of rows of which records are made later.
 _STEP = -1
@@ -225,10 +227,34 @@ class StepRecorder(UsualSteps):
         if self._budget is not None and output.total_num_scheduled_tokens >= self._budget:
             return records.WAIT_TOKEN_BUDGET
         try:
-            head = self.scheduler.waiting.peek_request()
+            return self._reason_of_waiting()
         except Exception:
             return records.WAIT_UNKNOWN
-        return records.WAIT_BY_STATUS.get(head.status.name, records.WAIT_UNKNOWN)
+
+    def _reason_of_waiting(self) -> int:
+        scheduler = self.scheduler
+        passed = None
+        if scheduler.waiting:
+            deferred = getattr(scheduler, "deferred_waiting", ())
+            head = scheduler.waiting.peek_request()
+            if head not in deferred:
+                return records.WAIT_BY_STATUS.get(head.status.name, records.WAIT_UNKNOWN)
+            # Those that were passed over come back to the head of the queue: the scheduler stopped at the first that was not.
+            for request in islice(scheduler.waiting, 1, MAX_PASSED_OVER):
+                if request not in deferred:
+                    return records.WAIT_BY_STATUS.get(request.status.name, records.WAIT_UNKNOWN)
+            passed = head
+        else:
+            for name in ("kv_holding_waiting", "skipped_waiting"):
+                queue = getattr(scheduler, name, None)
+                if queue:
+                    passed = queue.peek_request()
+                    break
+        if passed is None:
+            return records.WAIT_UNKNOWN
+        reason = records.WAIT_BY_STATUS.get(passed.status.name, records.WAIT_UNKNOWN)
+        # One that was passed over does not wait for blocks: where its status does not say for what, it may be its adapter, or its connector.
+        return records.WAIT_UNKNOWN if reason == records.WAIT_KV_BLOCKS else reason
 
     def updated(self, output, result, start: int, end: int) -> None:
         """The end of a step that does not go the usual way."""

@@ -63,7 +63,8 @@ TOTAL = 12
 KV_EVENTS = 13
 SAME_STEPS = 14
 
-# Why the first waiting sequence was not scheduled.
+# Why the scheduler stopped: the first waiting sequence that it did not pass over was not scheduled, and with it all behind it. Where all were
+# passed over, why the first of them was.
 WAIT_UNKNOWN = 0
 WAIT_SEATS = 1
 WAIT_KV_BLOCKS = 2

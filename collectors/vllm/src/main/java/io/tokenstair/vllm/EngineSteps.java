@@ -38,7 +38,7 @@ final class EngineSteps {
 
     private static final int PROBE_ANNOUNCES_AT_MOST = 4_096;
 
-    /** Name of the metric that counts steps in which the first waiting sequence was left waiting, by what was lacking. */
+    /** Name of the metric that counts steps that left sequences waiting, by what the one at which the scheduler stopped lacked. */
     static final String WAITS_METRIC = "tokenstair_probe_waiting_steps_total";
 
     private static final List<String> WAIT_REASONS =
