@@ -15,6 +15,9 @@ final class LiveEngine implements AutoCloseable {
     /** What a process says of itself when the machine killed it: 128 and the signal. */
     private static final int KILLED = 137;
 
+    /** Exit code of a process that the processor's refusal of an instruction ended. */
+    private static final int ILLEGAL_INSTRUCTION = 128 + 4;
+
     private final Path work;
     private final List<ChildProcess> processes = new ArrayList<>();
 
@@ -35,7 +38,7 @@ final class LiveEngine implements AutoCloseable {
     /**
      * Waits until it answers; it is ended where it does not.
      *
-     * @throws CannotRunException where the machine killed it or is too slow for it
+     * @throws CannotRunException where the machine killed it, is too slow for it, or has a processor of another kind than its build
      * @throws IOException where it ended by itself: that is a fault, of its flags or of what was put into it
      */
     void awaitAnswer(StreamingClient client, String path, String text) throws Exception {
@@ -49,6 +52,10 @@ final class LiveEngine implements AutoCloseable {
                     int code = process.process().exitValue();
                     if (code == KILLED) {
                         throw new CannotRunException("the machine killed it, for want of memory it seems");
+                    }
+                    if (code == ILLEGAL_INSTRUCTION) {
+                        throw new CannotRunException(
+                                "this machine's processor lacks instructions that its build uses: " + process.output());
                     }
                     throw new IOException(process.log() + ": ended with " + code + ": " + process.output());
                 }
