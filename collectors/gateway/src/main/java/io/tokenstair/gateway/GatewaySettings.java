@@ -75,10 +75,23 @@ public record GatewaySettings(
         if (threads < 1 || maxConnections < 1 || maxHeaderBytes < 1_024 || maxBodyBytes < 1) {
             throw new IllegalArgumentException("Cannot run without threads, connections, heads or bodies");
         }
+        if (port != 0 && port == portOf(upstream) && (isHere(upstream.getHost()) || host.equals(upstream.getHost()))) {
+            throw new IllegalArgumentException(
+                    "Cannot stand before itself: upstream is where it listens, " + host + ":" + port);
+        }
+    }
+
+    /** Whether a host is an address of this machine by its name alone. */
+    private static boolean isHere(String host) {
+        return host.equals("localhost") || host.equals("[::1]") || host.equals("0.0.0.0") || host.startsWith("127.");
     }
 
     int upstreamPort() {
-        return upstream.getPort() >= 0 ? upstream.getPort() : isUpstreamTls() ? 443 : 80;
+        return portOf(upstream);
+    }
+
+    private static int portOf(URI address) {
+        return address.getPort() >= 0 ? address.getPort() : "https".equals(address.getScheme()) ? 443 : 80;
     }
 
     boolean isUpstreamTls() {
