@@ -19,6 +19,13 @@ interface Collector {
     List<Option> options();
 
     /**
+     * Refuses options of which each is valid and that cannot be used together. Nothing is started, read or looked up.
+     *
+     * @throws CollectorException why they cannot, and what to do
+     */
+    default void check(OptionValues values) throws CollectorException {}
+
+    /**
      * Starts it.
      *
      * @param name its name, the collector id of what it logs; unique in this process

@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -225,7 +226,13 @@ final class ConfigFile {
             // A setting that is misspelt is not missing beside that.
             return null;
         }
-        return new Plan.Planned(name, collector, new OptionValues(collector.options(), texts, place(element)));
+        OptionValues values = new OptionValues(collector.options(), texts, place(element));
+        try {
+            collector.check(values);
+        } catch (CollectorException together) {
+            throw new CollectorException(place(element) + ": " + type + ": " + together.getMessage(), together);
+        }
+        return new Plan.Planned(name, collector, values);
     }
 
     private List<String> types() {
@@ -296,28 +303,44 @@ final class ConfigFile {
             text.append("    # Its name in the log.\n    #name: ")
                     .append(collector.type())
                     .append("-0\n");
+            Option needed = needed(collector);
             for (Option option : collector.options()) {
+                boolean set = option.required() || Objects.equals(option, needed);
                 text.append("    # ").append(option.description());
                 if (!option.required() && option.defaultText() == null) {
                     text.append(" Not set by default.");
                 }
                 text.append('\n');
-                text.append(option.required() ? "    " : "    #")
-                        .append(option.name())
-                        .append(": ");
+                text.append(set ? "    " : "    #").append(option.name()).append(": ");
                 text.append(
-                        option.required()
-                                ? example(option)
-                                : option.defaultText() == null ? shown(option) : option.defaultText());
+                        set ? example(option) : option.defaultText() == null ? shown(option) : option.defaultText());
                 text.append('\n');
             }
         }
         return text.toString();
     }
 
+    /** The option that is shown set though it may be left out, as the collector does nothing without any; null where none need be. */
+    private static @Nullable Option needed(Collector collector) {
+        List<Option> options = collector.options();
+        Map<String, String> required = new HashMap<>();
+        options.stream().filter(Option::required).forEach(option -> required.put(option.name(), example(option)));
+        try {
+            collector.check(new OptionValues(options, required, collector.type()));
+            return null;
+        } catch (CollectorException nothingToDo) {
+            return options.stream()
+                    .filter(option -> option.defaultText() == null && !option.required())
+                    .findFirst()
+                    .orElse(null);
+        }
+    }
+
     /** What stands for a value that is not set: an example where its form is not told by a word. */
     private static String shown(Option option) {
-        return option.kind() == OptionKind.PAGES || option.kind() == OptionKind.SOCKETS
+        return option.kind() == OptionKind.PAGES
+                        || option.kind() == OptionKind.SOCKETS
+                        || option.kind() == OptionKind.LISTENING_SOCKET
                 ? example(option)
                 : option.label();
     }
@@ -327,6 +350,7 @@ final class ConfigFile {
             case URL -> "http://127.0.0.1:8000";
             case PAGES -> "http://127.0.0.1:8000/metrics";
             case SOCKETS -> "tcp://127.0.0.1:5557";
+            case LISTENING_SOCKET -> "tcp://127.0.0.1:5559";
             case ADDRESS -> "127.0.0.1:8100";
             case COUNT -> "1";
             case BYTES -> "64KiB";

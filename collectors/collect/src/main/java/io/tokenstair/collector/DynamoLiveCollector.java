@@ -54,20 +54,14 @@ final class DynamoLiveCollector implements Collector {
     }
 
     @Override
+    public void check(OptionValues values) throws CollectorException {
+        EngineOptions.check(() -> settings(type(), values));
+    }
+
+    @Override
     public Running start(String name, OptionValues values, LogOutlet outlet) throws CollectorException {
         try {
-            DynamoCollector.Settings settings = new DynamoCollector.Settings(
-                    name,
-                    EngineOptions.list(values.optionalText(EngineOptions.FPM)),
-                    values.optionalPath(FPM_DISCOVERY),
-                    EngineOptions.list(values.optionalText(EngineOptions.KV_EVENTS)),
-                    EngineOptions.list(values.optionalText(EngineOptions.KV_REPLAY)),
-                    EngineOptions.orEmpty(values.optionalText(EngineOptions.KV_TOPIC)),
-                    EngineOptions.list(values.text(KV_ENGINES)),
-                    values.optionalPath(REQUEST_TRACE),
-                    values.text(EngineOptions.BEGIN).equals("end"),
-                    EngineOptions.pages(values.optionalText(EngineOptions.METRICS)),
-                    values.duration(EngineOptions.METRICS_EVERY));
+            DynamoCollector.Settings settings = settings(name, values);
             DynamoCollector collector = new DynamoCollector(settings, EngineOptions.out(name, outlet));
             List<String> cannot = new ArrayList<>(List.of(
                     "which requests ran in a step, single tokens (use the gateway)",
@@ -79,6 +73,21 @@ final class DynamoLiveCollector implements Collector {
         } catch (IllegalArgumentException impossible) {
             throw new CollectorException(name + ": " + impossible.getMessage(), impossible);
         }
+    }
+
+    private static DynamoCollector.Settings settings(String name, OptionValues values) throws CollectorException {
+        return new DynamoCollector.Settings(
+                name,
+                EngineOptions.list(values.optionalText(EngineOptions.FPM)),
+                values.optionalPath(FPM_DISCOVERY),
+                EngineOptions.list(values.optionalText(EngineOptions.KV_EVENTS)),
+                EngineOptions.list(values.optionalText(EngineOptions.KV_REPLAY)),
+                EngineOptions.orEmpty(values.optionalText(EngineOptions.KV_TOPIC)),
+                EngineOptions.list(values.text(KV_ENGINES)),
+                values.optionalPath(REQUEST_TRACE),
+                values.text(EngineOptions.BEGIN).equals("end"),
+                EngineOptions.pages(values.optionalText(EngineOptions.METRICS)),
+                values.duration(EngineOptions.METRICS_EVERY));
     }
 
     @Override

@@ -105,6 +105,26 @@ final class EngineOptions {
         return looks;
     }
 
+    /** What makes settings of options. */
+    interface Making {
+        /**
+         * Makes them.
+         *
+         * @throws CollectorException where they cannot be
+         * @throws IllegalArgumentException the same
+         */
+        Object make() throws CollectorException;
+    }
+
+    /** Whether settings can be made of options: for {@link Collector#check}. */
+    static void check(Making settings) throws CollectorException {
+        try {
+            settings.make();
+        } catch (IllegalArgumentException impossible) {
+            throw new CollectorException(String.valueOf(impossible.getMessage()), impossible);
+        }
+    }
+
     /** Runs a collector of an engine. */
     static Collector.Running running(Supplier<String> status, Runnable close, String cannotKnow) {
         return new Collector.Running() {

@@ -69,29 +69,41 @@ final class GatewayCollector implements Collector {
     }
 
     @Override
+    public void check(OptionValues values) throws CollectorException {
+        EngineOptions.check(() -> settings(values));
+    }
+
+    private static GatewaySettings settings(OptionValues values) {
+        return new GatewaySettings(
+                values.host("listen"),
+                values.port("listen"),
+                values.url("upstream"),
+                values.flag("upstream-http2"),
+                values.optionalPath("tls-cert"),
+                values.optionalPath("tls-key"),
+                values.optionalPath("upstream-ca"),
+                values.count("threads"),
+                values.count("max-connections"),
+                (int) Math.min(16 << 20, values.bytes("max-header")),
+                values.bytes("max-body"),
+                values.duration("header-timeout"),
+                values.duration("body-timeout"),
+                values.duration("stall-timeout"),
+                values.duration("connect-timeout"),
+                values.text("uncounted").equals("one"),
+                values.bytes("max-queued"));
+    }
+
+    @Override
     public Running start(String name, OptionValues values, LogOutlet outlet) throws CollectorException {
         GatewaySettings settings;
         try {
-            settings = new GatewaySettings(
-                    values.host("listen"),
-                    values.port("listen"),
-                    values.url("upstream"),
-                    values.flag("upstream-http2"),
-                    values.readable(name, "tls-cert"),
-                    values.readable(name, "tls-key"),
-                    values.readable(name, "upstream-ca"),
-                    values.count("threads"),
-                    values.count("max-connections"),
-                    (int) Math.min(16 << 20, values.bytes("max-header")),
-                    values.bytes("max-body"),
-                    values.duration("header-timeout"),
-                    values.duration("body-timeout"),
-                    values.duration("stall-timeout"),
-                    values.duration("connect-timeout"),
-                    values.text("uncounted").equals("one"),
-                    values.bytes("max-queued"));
+            settings = settings(values);
         } catch (IllegalArgumentException impossible) {
             throw new CollectorException(name + ": " + impossible.getMessage(), impossible);
+        }
+        for (String file : List.of("tls-cert", "tls-key", "upstream-ca")) {
+            values.readable(name, file);
         }
         try {
             Gateway gateway = Gateway.start(settings, outlet.feed(name));

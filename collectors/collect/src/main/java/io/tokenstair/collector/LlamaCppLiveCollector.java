@@ -39,17 +39,14 @@ final class LlamaCppLiveCollector implements Collector {
     }
 
     @Override
+    public void check(OptionValues values) throws CollectorException {
+        EngineOptions.check(() -> settings(type(), values));
+    }
+
+    @Override
     public Running start(String name, OptionValues values, LogOutlet outlet) throws CollectorException {
         try {
-            LlamaCppCollector.Settings settings = new LlamaCppCollector.Settings(
-                    name,
-                    values.text(EngineOptions.ENGINE),
-                    EngineOptions.page(values, EngineOptions.METRICS),
-                    values.duration(EngineOptions.METRICS_EVERY),
-                    EngineOptions.page(values, SLOTS),
-                    values.duration(SLOTS_EVERY),
-                    values.optionalPath(LOG),
-                    values.text(EngineOptions.BEGIN).equals("end"));
+            LlamaCppCollector.Settings settings = settings(name, values);
             LlamaCppCollector collector = new LlamaCppCollector(settings, EngineOptions.out(name, outlet));
             List<String> cannot = new ArrayList<>(List.of("steps", "tokens and what clients saw (use the gateway)"));
             if (settings.log() == null) {
@@ -60,6 +57,18 @@ final class LlamaCppLiveCollector implements Collector {
         } catch (IllegalArgumentException impossible) {
             throw new CollectorException(name + ": " + impossible.getMessage(), impossible);
         }
+    }
+
+    private static LlamaCppCollector.Settings settings(String name, OptionValues values) throws CollectorException {
+        return new LlamaCppCollector.Settings(
+                name,
+                values.text(EngineOptions.ENGINE),
+                EngineOptions.page(values, EngineOptions.METRICS),
+                values.duration(EngineOptions.METRICS_EVERY),
+                EngineOptions.page(values, SLOTS),
+                values.duration(SLOTS_EVERY),
+                values.optionalPath(LOG),
+                values.text(EngineOptions.BEGIN).equals("end"));
     }
 
     @Override

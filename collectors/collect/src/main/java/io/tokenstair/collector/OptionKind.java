@@ -29,6 +29,8 @@ enum OptionKind {
     PAGES("URL,..."),
     /** Sockets of ZeroMQ, with commas. */
     SOCKETS("tcp://HOST:PORT,..."),
+    /** A socket of ZeroMQ to listen at; {@code *} for all of this machine's addresses. */
+    LISTENING_SOCKET("tcp://HOST:PORT"),
     /** A file or folder. */
     PATH("PATH"),
     /** Where a secret lies, never the secret itself: env:NAME or file:PATH. */
@@ -78,10 +80,9 @@ enum OptionKind {
             }
             case PAGES ->
                 allOf(text, OptionKind::isPage) ? null : "not an address, such as http://127.0.0.1:8000/metrics";
-            case SOCKETS ->
-                allOf(text, one -> SOCKET.matcher(one).matches())
-                        ? null
-                        : "not an address, such as tcp://127.0.0.1:5557";
+            case SOCKETS -> allOf(text, OptionKind::isSocket) ? null : "not an address, such as tcp://127.0.0.1:5557";
+            case LISTENING_SOCKET ->
+                isSocket(text.replace("//*:", "//all:")) ? null : "not an address, such as tcp://127.0.0.1:5559";
             case URL -> isUrl(text) ? null : "not an address, such as http://127.0.0.1:8000";
         };
     }
@@ -93,6 +94,10 @@ enum OptionKind {
             }
         }
         return true;
+    }
+
+    private static boolean isSocket(String text) {
+        return SOCKET.matcher(text).matches() && (text.startsWith("ipc:") || port(text) <= 65_535);
     }
 
     private static boolean isPage(String text) {

@@ -69,6 +69,12 @@ final class OtlpCollector implements Collector {
     }
 
     @Override
+    public void check(OptionValues values) throws CollectorException {
+        EngineOptions.check(() -> new ReceiverSecurity(
+                values.optionalPath(TLS_CERT), values.optionalPath(TLS_KEY), values.optionalPath(TLS_CLIENT_CA), null));
+    }
+
+    @Override
     public Running start(String name, OptionValues values, LogOutlet outlet) throws CollectorException {
         String secret = values.optionalSecret(TOKEN);
         ReceiverSecurity security;

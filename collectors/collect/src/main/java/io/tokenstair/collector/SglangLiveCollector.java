@@ -37,19 +37,14 @@ final class SglangLiveCollector implements Collector {
     }
 
     @Override
+    public void check(OptionValues values) throws CollectorException {
+        EngineOptions.check(() -> settings(type(), values));
+    }
+
+    @Override
     public Running start(String name, OptionValues values, LogOutlet outlet) throws CollectorException {
         try {
-            SglangCollector collector = new SglangCollector(
-                    new SglangCollector.Settings(
-                            name,
-                            values.text(EngineOptions.ENGINE),
-                            EngineOptions.list(values.optionalText(EngineOptions.FPM)),
-                            EngineOptions.list(values.optionalText(EngineOptions.KV_EVENTS)),
-                            EngineOptions.list(values.optionalText(EngineOptions.KV_REPLAY)),
-                            EngineOptions.orEmpty(values.optionalText(EngineOptions.KV_TOPIC)),
-                            EngineOptions.page(values, EngineOptions.METRICS),
-                            values.duration(EngineOptions.METRICS_EVERY)),
-                    EngineOptions.out(name, outlet));
+            SglangCollector collector = new SglangCollector(settings(name, values), EngineOptions.out(name, outlet));
             return EngineOptions.running(
                     collector::status,
                     collector::close,
@@ -58,6 +53,18 @@ final class SglangLiveCollector implements Collector {
         } catch (IllegalArgumentException impossible) {
             throw new CollectorException(name + ": " + impossible.getMessage(), impossible);
         }
+    }
+
+    private static SglangCollector.Settings settings(String name, OptionValues values) throws CollectorException {
+        return new SglangCollector.Settings(
+                name,
+                values.text(EngineOptions.ENGINE),
+                EngineOptions.list(values.optionalText(EngineOptions.FPM)),
+                EngineOptions.list(values.optionalText(EngineOptions.KV_EVENTS)),
+                EngineOptions.list(values.optionalText(EngineOptions.KV_REPLAY)),
+                EngineOptions.orEmpty(values.optionalText(EngineOptions.KV_TOPIC)),
+                EngineOptions.page(values, EngineOptions.METRICS),
+                values.duration(EngineOptions.METRICS_EVERY));
     }
 
     @Override

@@ -49,20 +49,14 @@ final class TrtllmLiveCollector implements Collector {
     }
 
     @Override
+    public void check(OptionValues values) throws CollectorException {
+        EngineOptions.check(() -> settings(type(), values));
+    }
+
+    @Override
     public Running start(String name, OptionValues values, LogOutlet outlet) throws CollectorException {
         try {
-            TrtllmCollector collector = new TrtllmCollector(
-                    new TrtllmCollector.Settings(
-                            name,
-                            values.text(EngineOptions.ENGINE),
-                            EngineOptions.page(values, ITERATIONS),
-                            values.duration(ITERATIONS_EVERY),
-                            EngineOptions.pages(values.optionalText(EngineOptions.METRICS)),
-                            values.duration(EngineOptions.METRICS_EVERY),
-                            values.optionalPath(TRACE),
-                            values.text(TRACE_ENGINE),
-                            values.text(EngineOptions.BEGIN).equals("end")),
-                    EngineOptions.out(name, outlet));
+            TrtllmCollector collector = new TrtllmCollector(settings(name, values), EngineOptions.out(name, outlet));
             return EngineOptions.running(
                     collector::status,
                     collector::close,
@@ -71,6 +65,19 @@ final class TrtllmLiveCollector implements Collector {
         } catch (IllegalArgumentException impossible) {
             throw new CollectorException(name + ": " + impossible.getMessage(), impossible);
         }
+    }
+
+    private static TrtllmCollector.Settings settings(String name, OptionValues values) throws CollectorException {
+        return new TrtllmCollector.Settings(
+                name,
+                values.text(EngineOptions.ENGINE),
+                EngineOptions.page(values, ITERATIONS),
+                values.duration(ITERATIONS_EVERY),
+                EngineOptions.pages(values.optionalText(EngineOptions.METRICS)),
+                values.duration(EngineOptions.METRICS_EVERY),
+                values.optionalPath(TRACE),
+                values.text(TRACE_ENGINE),
+                values.text(EngineOptions.BEGIN).equals("end"));
     }
 
     @Override

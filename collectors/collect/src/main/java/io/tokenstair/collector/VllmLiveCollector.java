@@ -30,19 +30,15 @@ final class VllmLiveCollector implements Collector {
     @Override
     public List<Option> options() {
         return List.of(
-                Option.optional("probe", OptionKind.TEXT, "Where the probe sends to, such as tcp://127.0.0.1:5559."),
+                Option.optional("probe", OptionKind.LISTENING_SOCKET, "Where the probe sends to, bound here."),
+                EngineOptions.kvEvents(),
+                EngineOptions.kvReplay(),
+                EngineOptions.kvTopic(),
                 Option.optional(
-                        "kv-events",
-                        OptionKind.TEXT,
-                        "Publishers of KV events, one a data-parallel rank, with commas."),
-                Option.optional(
-                        "kv-replay",
-                        OptionKind.TEXT,
-                        "Their replay endpoints, in the same order: missed messages again."),
-                Option.optional("kv-topic", OptionKind.TEXT, "Only messages whose topic begins so."),
-                Option.optional(
-                        "metrics", OptionKind.TEXT, "Scrape this, such as http://127.0.0.1:8000/metrics: totals only."),
-                Option.of("metrics-every", OptionKind.DURATION, "1s", "How often."),
+                        EngineOptions.METRICS,
+                        OptionKind.PAGES,
+                        "Scrape this, such as http://127.0.0.1:8000/metrics: totals only."),
+                EngineOptions.metricsEvery(),
                 Option.of(
                         "host-every",
                         OptionKind.DURATION,
@@ -52,21 +48,15 @@ final class VllmLiveCollector implements Collector {
     }
 
     @Override
+    public void check(OptionValues values) throws CollectorException {
+        EngineOptions.check(() -> settings(type(), values));
+    }
+
+    @Override
     public Running start(String name, OptionValues values, LogOutlet outlet) throws CollectorException {
         try {
-            String metrics = values.optionalText("metrics");
-            Duration hostEvery = values.duration("host-every");
             VllmCollector collector = new VllmCollector(
-                    new VllmSettings(
-                            name,
-                            values.text("engine"),
-                            values.optionalText("probe"),
-                            list(values.optionalText("kv-events")),
-                            list(values.optionalText("kv-replay")),
-                            orEmpty(values.optionalText("kv-topic")),
-                            metrics == null ? null : URI.create(metrics),
-                            values.duration("metrics-every"),
-                            hostEvery.isZero() ? null : hostEvery),
+                    settings(name, values),
                     (id, clock, nanos, event) -> outlet.feed(id).offer(clock, nanos, event));
             return new Running() {
                 @Override
@@ -84,6 +74,20 @@ final class VllmLiveCollector implements Collector {
         }
     }
 
+    private static VllmSettings settings(String name, OptionValues values) throws CollectorException {
+        Duration hostEvery = values.duration("host-every");
+        return new VllmSettings(
+                name,
+                values.text("engine"),
+                values.optionalText("probe"),
+                EngineOptions.list(values.optionalText("kv-events")),
+                EngineOptions.list(values.optionalText("kv-replay")),
+                EngineOptions.orEmpty(values.optionalText("kv-topic")),
+                EngineOptions.page(values, EngineOptions.METRICS),
+                values.duration("metrics-every"),
+                hostEvery.isZero() ? null : hostEvery);
+    }
+
     @Override
     public List<Look> looks(OptionValues values) {
         List<Look> looks = new ArrayList<>();
@@ -91,11 +95,11 @@ final class VllmLiveCollector implements Collector {
         if (probe != null) {
             looks.add(PortLook.atZeroMq("probe", probe));
         }
-        for (String publisher : list(values.optionalText("kv-events"))) {
+        for (String publisher : EngineOptions.list(values.optionalText("kv-events"))) {
             looks.add(ZeroMqLook.at(
                     "kv-events", publisher, List.of("PUB", "XPUB"), "SUB", "vLLM with --kv-events-config"));
         }
-        for (String replay : list(values.optionalText("kv-replay"))) {
+        for (String replay : EngineOptions.list(values.optionalText("kv-replay"))) {
             looks.add(ZeroMqLook.at(
                     "kv-replay",
                     replay,
@@ -113,13 +117,5 @@ final class VllmLiveCollector implements Collector {
     @Override
     public @Nullable String optionsFor(FoundServer server) {
         return server.engine() == Engine.VLLM ? "--metrics " + server.base() + "/metrics" : null;
-    }
-
-    private static List<String> list(@Nullable String texts) {
-        return texts == null || texts.isBlank() ? List.of() : List.of(texts.split("\\s*,\\s*", -1));
-    }
-
-    private static String orEmpty(@Nullable String text) {
-        return text == null ? "" : text;
     }
 }

@@ -30,6 +30,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 @Timeout(60)
@@ -78,7 +81,7 @@ class CollectMainTest {
         assertThat(check(printed)).isZero();
         // With every comment that holds a setting taken away it says the same.
         assertThat(check(printed.replaceAll(
-                        "(?m)^(\\s*)#((?!tls-|upstream-ca|token:|probe|kv-|metrics:)[a-z0-9-]+: )", "$1$2")))
+                        "(?m)^(\\s*)#((?!tls-|upstream-ca|token:|kv-|metrics:)[a-z0-9-]+: )", "$1$2")))
                 .as(err.toString())
                 .isZero();
     }
@@ -116,6 +119,41 @@ class CollectMainTest {
                 .last()
                 .asString()
                 .contains("and 10 more mistakes");
+    }
+
+    /** What would only be found when it starts, where no one looks any more, is found by looking at the file. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "vllm | engine: a | Cannot collect nothing: give --probe",
+                "sglang | engine: a | Cannot collect nothing: give --fpm",
+                "dynamo | begin: end | Cannot collect nothing: give --fpm",
+                "trtllm | engine: a | Cannot collect nothing: give --iterations",
+                "llamacpp | engine: a | Cannot collect nothing: give --metrics",
+                "vllm | {kv-events: 'tcp://a:1,tcp://b:1', kv-replay: 'tcp://a:2'} | which replay endpoint",
+                "sglang | {kv-events: 'tcp://a:1,tcp://b:1', kv-replay: 'tcp://a:2'} | which replay endpoint",
+                "vllm | metrics: 'http://a:1/metrics,http://b:1/metrics' | metrics: one address is wanted, not 2",
+                "vllm | metrics: localhost | metrics: not an address, such as http://",
+                "vllm | probe: 127.0.0.1:5559 | probe: not an address, such as tcp://",
+                "vllm | kv-events: 'tcp://a:99999' | kv-events: not an address, such as tcp://",
+                "gateway | {upstream: 'http://localhost:8100', listen: '127.0.0.1:8100'} | Cannot stand before itself",
+                "gateway | {upstream: 'http://a:1', tls-cert: a.pem} | Cannot speak TLS with only one of",
+                "otlp | tls-cert: a.pem | Cannot speak TLS with only one of",
+            })
+    void optionsThatCannotBeUsedTogetherAreToldOfTheFile(String type, String options, String told) throws Exception {
+        String inside = options.startsWith("{") ? options.substring(1, options.length() - 1) : options;
+        assertThat(mistake("to: log\ncollectors:\n  - {type: " + type + ", " + inside + "}\n"))
+                .contains("collect.yaml:3:")
+                .contains(told);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp://*:5559", "tcp://0.0.0.0:5559", "tcp://[::1]:5559", "ipc:///tmp/probe"})
+    void aProbeMaySendToAnyAddressThatCanBeListenedAt(String address) throws Exception {
+        assertThat(check("to: log\ncollectors:\n  - {type: vllm, probe: '" + address + "'}\n"))
+                .as(err.toString())
+                .isZero();
     }
 
     @Test
