@@ -12,10 +12,10 @@ import io.tokenstair.job.timer.EarliestTimer;
 import io.tokenstair.job.type.ZeroPackedSerializer;
 import io.tokenstair.milestone.Milestone;
 import org.apache.flink.api.common.functions.OpenContext;
-import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.streaming.api.functions.co.KeyedBroadcastProcessFunction;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
@@ -81,11 +81,14 @@ public final class AnalyseRequests
         return new ValueStateDescriptor<>("buffer", TypeInformation.of(RequestBuffer.class));
     }
 
-    /** What is remembered of a request. */
-    private static ValueStateDescriptor<RequestState> requestDescriptor(RuntimeContext context) {
-        return new ValueStateDescriptor<>(
-                "request",
-                new ZeroPackedSerializer<>(context.createSerializer(TypeInformation.of(RequestState.class))));
+    /** What writes inputs of a request that wait. */
+    TypeSerializer<RequestBuffer> bufferSerializer() {
+        return getRuntimeContext().createSerializer(TypeInformation.of(RequestBuffer.class));
+    }
+
+    /** What writes what is remembered of a request. */
+    TypeSerializer<RequestState> requestSerializer() {
+        return new ZeroPackedSerializer<>(getRuntimeContext().createSerializer(TypeInformation.of(RequestState.class)));
     }
 
     @Override
@@ -93,7 +96,7 @@ public final class AnalyseRequests
         drain = new RequestDrain(runs);
         clocks = new ClockBroadcast();
         bufferState = getRuntimeContext().getState(bufferDescriptor());
-        requestState = getRuntimeContext().getState(requestDescriptor(getRuntimeContext()));
+        requestState = getRuntimeContext().getState(new ValueStateDescriptor<>("request", requestSerializer()));
     }
 
     @Override

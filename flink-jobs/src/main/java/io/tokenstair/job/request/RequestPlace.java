@@ -22,4 +22,9 @@ final class RequestPlace {
     RequestPlace(String requestId) {
         this.requestId = requestId;
     }
+
+    /** Whether a use of the id is open. */
+    boolean isOpen() {
+        return !request.open.isEmpty();
+    }
 }

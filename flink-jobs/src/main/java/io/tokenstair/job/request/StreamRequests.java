@@ -56,6 +56,15 @@ public final class StreamRequests
     /** Event time that has passed. */
     private transient long watermark;
 
+    /** Requests of which a use is open. */
+    private transient int openRequests;
+
+    /** Inputs that wait for event time. */
+    private transient long waitingInputs;
+
+    @SuppressWarnings("NullAway.Init") // made in open
+    private transient StateSample sample;
+
     /** Checkpoints so far: what keyed state holds may be being written since the last one, and is not changed in place. */
     private transient long checkpoints;
 
@@ -82,14 +91,18 @@ public final class StreamRequests
         ahead = new TouchedAhead();
         unpacking = new RequestInputSerializer();
         watermark = Long.MIN_VALUE;
+        sample = new StateSample(function.bufferSerializer(), function.requestSerializer());
         ways = getOperatorStateBackend().getBroadcastState(ClockBroadcast.WAYS);
         restore();
         tell(getMetricGroup());
     }
 
-    /** Shows how many requests the subtask remembers: they are what its state grows with. */
+    /** Shows how many requests the subtask remembers, how many are open, what waits, and what all of it takes: what its state grows with. */
     void tell(MetricGroup metrics) {
         metrics.gauge("requestsRemembered", this::requests);
+        metrics.gauge("requestsOpen", () -> openRequests);
+        metrics.gauge("inputsWaiting", () -> waitingInputs);
+        metrics.gauge("stateBytes", () -> sample.bytes());
     }
 
     private void restore() throws Exception {
@@ -103,6 +116,8 @@ public final class StreamRequests
             place.stored = true;
             read(place);
             places.put(requestId, place);
+            openRequests += place.isOpen() ? 1 : 0;
+            waitingInputs += place.buffer.inputs.size();
             if (place.buffer.timerMillis != Long.MIN_VALUE) {
                 timers.arm(place, place.buffer.timerMillis);
             }
@@ -161,6 +176,7 @@ public final class StreamRequests
             input.requestId = place.requestId;
         }
         place.buffer.add(input);
+        waitingInputs++;
         timers.arm(place, RequestDrain.timerMillis(input.coarseEpochMillis));
     }
 
@@ -186,8 +202,12 @@ public final class StreamRequests
     private void drain(RequestPlace place) throws Exception {
         own(place);
         place.buffer.timerMillis = Long.MIN_VALUE;
+        int waited = place.buffer.inputs.size();
+        boolean wasOpen = place.isOpen();
         long next = function.drain.drain(
                 place.requestId, place.buffer, place.request, watermark, function.clocks.graph(ways), sides);
+        waitingInputs += place.buffer.inputs.size() - waited;
+        openRequests += (place.isOpen() ? 1 : 0) - (wasOpen ? 1 : 0);
         if (next != RequestDrain.FORGOTTEN) {
             timers.arm(place, RequestDrain.timerMillis(next));
             return;
@@ -202,6 +222,7 @@ public final class StreamRequests
 
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
+        sample.measure(places.values());
         for (RequestPlace place : places.values()) {
             if (place.sinceCheckpoint == checkpoints) {
                 setCurrentKey(place.requestId);

@@ -49,7 +49,12 @@ import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.runtime.state.FunctionInitializationContext;
+import org.apache.flink.runtime.state.FunctionSnapshotContext;
+import org.apache.flink.streaming.api.checkpoint.CheckpointedFunction;
 import org.apache.flink.streaming.api.functions.co.KeyedBroadcastProcessFunction;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
@@ -66,7 +71,8 @@ import org.jspecify.annotations.Nullable;
  * <p>State per engine: its buffer and an {@link EngineState} per rank; an engine is never forgotten, its open sequences are when they end.
  */
 public final class AnalyseSteps
-        extends KeyedBroadcastProcessFunction<String, EngineRecord, PublishedSegment, RequestInput> {
+        extends KeyedBroadcastProcessFunction<String, EngineRecord, PublishedSegment, RequestInput>
+        implements CheckpointedFunction {
     private static final long serialVersionUID = 1L;
 
     /** How far apart drains of an engine are, event time: the steps of one drain find its sequences in the processor's cache. */
@@ -118,6 +124,7 @@ public final class AnalyseSteps
     private transient MapState<Integer, EngineState> furtherRanks;
     private transient PaneCounter counter;
     private transient ClockBroadcast clocks;
+    private transient EngineGauges gauges;
 
     /**
      * Analyses steps.
@@ -152,17 +159,31 @@ public final class AnalyseSteps
                 : null;
         bufferState = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("buffer", TypeInformation.of(EngineBuffer.class)));
-        engineState = getRuntimeContext()
-                .getState(new ValueStateDescriptor<>(
-                        "engine",
-                        new ZeroPackedSerializer<>(
-                                getRuntimeContext().createSerializer(TypeInformation.of(EngineState.class)))));
+        engineState = getRuntimeContext().getState(new ValueStateDescriptor<>("engine", engineSerializer()));
         furtherRanks = getRuntimeContext()
-                .getMapState(new MapStateDescriptor<>(
-                        "ranks",
-                        IntSerializer.INSTANCE,
-                        new ZeroPackedSerializer<>(
-                                getRuntimeContext().createSerializer(TypeInformation.of(EngineState.class)))));
+                .getMapState(new MapStateDescriptor<>("ranks", IntSerializer.INSTANCE, engineSerializer()));
+        gauges = new EngineGauges(engineSerializer());
+        if (!sortedInput) {
+            tell(getRuntimeContext().getMetricGroup());
+        }
+    }
+
+    private TypeSerializer<EngineState> engineSerializer() {
+        return new ZeroPackedSerializer<>(getRuntimeContext().createSerializer(TypeInformation.of(EngineState.class)));
+    }
+
+    /** Shows how many engines the subtask follows, what of them is open and waits, and what all of it takes. */
+    void tell(MetricGroup metrics) {
+        gauges.tell(metrics);
+    }
+
+    @Override
+    public void initializeState(FunctionInitializationContext context) {}
+
+    /** Nothing but the sizes is due: the states are Flink's. */
+    @Override
+    public void snapshotState(FunctionSnapshotContext context) {
+        gauges.checkpointed();
     }
 
     @Override
@@ -227,9 +248,13 @@ public final class AnalyseSteps
             bufferState.clear();
             engineState.clear();
             furtherRanks.clear();
+            gauges.ended(context.getCurrentKey());
             return;
         }
         keep(ranks);
+        if (!sortedInput) {
+            gauges.drained(context.getCurrentKey(), buffer, ranks.values());
+        }
         if (!buffer.records.isEmpty()) {
             long earliest = buffer.earliestMillis();
             if (earliest != Long.MAX_VALUE) {

@@ -21,7 +21,6 @@ import java.util.Random;
 import java.util.function.Consumer;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.testutils.MetricListener;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.streaming.api.operators.co.CoBroadcastWithKeyedOperator;
@@ -231,23 +230,56 @@ class AnalyseRequestsHarnessTest {
         }
     }
 
+    /** What a gauge shows. */
+    private static double shown(MetricListener listener, String name) {
+        return listener.<Number>getGauge(name).orElseThrow().getValue().doubleValue();
+    }
+
+    /** Gives what is known of a request that was sent, and says its event time. */
+    private static long take(KeyedBroadcastOperatorTestHarness<?, RequestInput, ?, ?> harness, String requestId)
+            throws Exception {
+        RequestInput sent = new RequestScript(requestId).sent(MILLIS).inputs().get(0);
+        harness.processElement(new StreamRecord<>(sent, sent.coarseEpochMillis));
+        return sent.coarseEpochMillis;
+    }
+
     @Test
-    void howManyRequestsAreRememberedIsAMetric() throws Exception {
+    void whatRequestsTakeIsShown() throws Exception {
         MetricListener listener = new MetricListener();
+        OperatorSubtaskState snapshot;
         try (var harness = harness(Way.STREAM, null)) {
-            StreamRequests stream = (StreamRequests) harness.getOperator();
-            stream.tell(listener.getMetricGroup());
-            Gauge<Integer> remembered =
-                    listener.<Integer>getGauge("requestsRemembered").orElseThrow();
-            assertThat(remembered.getValue()).isZero();
-            for (String id : List.of("x", "y", "x")) {
-                for (RequestInput input : new RequestScript(id).sent(MILLIS).inputs()) {
-                    harness.processElement(new StreamRecord<>(input, input.coarseEpochMillis));
-                }
-            }
-            assertThat(remembered.getValue()).isEqualTo(2);
+            ((StreamRequests) harness.getOperator()).tell(listener.getMetricGroup());
+            assertThat(shown(listener, "requestsRemembered")).isZero();
+            assertThat(shown(listener, "stateBytes"))
+                    .as("before the first checkpoint")
+                    .isNaN();
+            take(harness, "x");
+            take(harness, "y");
+            long millis = take(harness, "x");
+            assertThat(shown(listener, "requestsRemembered")).isEqualTo(2);
+            assertThat(shown(listener, "requestsOpen"))
+                    .as("event time has not reached them")
+                    .isZero();
+            assertThat(shown(listener, "inputsWaiting")).isEqualTo(3);
+            harness.watermark(millis + AnalyseRequests.HOLD_MILLIS + 1_000);
+            assertThat(shown(listener, "requestsOpen")).isEqualTo(2);
+            assertThat(shown(listener, "inputsWaiting")).isZero();
+            take(harness, "z");
+            snapshot = harness.snapshot(1, 1);
+        }
+        assertThat(shown(listener, "stateBytes")).isBetween(3 * 100.0, 3 * 1_000.0);
+
+        MetricListener restored = new MetricListener();
+        try (var harness = harness(Way.STREAM, snapshot)) {
+            ((StreamRequests) harness.getOperator()).tell(restored.getMetricGroup());
+            assertThat(shown(restored, "requestsRemembered")).isEqualTo(3);
+            assertThat(shown(restored, "requestsOpen")).isEqualTo(2);
+            assertThat(shown(restored, "inputsWaiting")).isEqualTo(1);
             harness.watermark(Long.MAX_VALUE);
-            assertThat(remembered.getValue()).isZero();
+            harness.snapshot(2, 2);
+            for (String name : List.of("requestsRemembered", "requestsOpen", "inputsWaiting", "stateBytes")) {
+                assertThat(shown(restored, name)).as(name).isZero();
+            }
         }
     }
 

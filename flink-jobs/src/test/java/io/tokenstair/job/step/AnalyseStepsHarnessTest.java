@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Random;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.metrics.testutils.MetricListener;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.streaming.api.operators.co.CoBroadcastWithKeyedOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -34,9 +35,14 @@ class AnalyseStepsHarnessTest {
 
     private static KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness(
             boolean sortedInput, @Nullable OperatorSubtaskState restored) throws Exception {
+        return harness(new AnalyseSteps(sortedInput), restored);
+    }
+
+    private static KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness(
+            AnalyseSteps function, @Nullable OperatorSubtaskState restored) throws Exception {
         KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness =
                 new KeyedBroadcastOperatorTestHarness<>(
-                        new CoBroadcastWithKeyedOperator<>(new AnalyseSteps(sortedInput), List.of(ClockBroadcast.WAYS)),
+                        new CoBroadcastWithKeyedOperator<>(function, List.of(ClockBroadcast.WAYS)),
                         record -> record.engineId,
                         Types.STRING,
                         JobEnvironment.MAX_PARALLELISM,
@@ -205,6 +211,61 @@ class AnalyseStepsHarnessTest {
             assertThat(harness.extractOutputValues())
                     .extracting(input -> input.requestId)
                     .contains("a");
+        }
+    }
+
+    private static long shown(MetricListener listener, String name) {
+        return listener.<Number>getGauge(name).orElseThrow().getValue().longValue();
+    }
+
+    /** Gives an engine's events from the n-th on, and lets event time reach them. */
+    private static int take(
+            KeyedBroadcastOperatorTestHarness<String, EngineRecord, PublishedSegment, RequestInput> harness,
+            EngineScript script,
+            String engineId,
+            int from)
+            throws Exception {
+        List<EngineRecord> records = records(script);
+        for (EngineRecord record : records.subList(from, records.size())) {
+            record.engineId = engineId;
+            harness.processElement(new StreamRecord<>(record, record.coarseEpochMillis));
+        }
+        harness.watermark(EngineScript.coarseEpochMillis(script.nowNanos()) + 1_000);
+        return records.size();
+    }
+
+    @Test
+    void whatEnginesTakeIsShown() throws Exception {
+        MetricListener listener = new MetricListener();
+        AnalyseSteps function = new AnalyseSteps(false);
+        try (var harness = harness(function, null)) {
+            function.tell(listener.getMetricGroup());
+            assertThat(shown(listener, "enginesOpen")).isZero();
+            EngineScript one = new EngineScript().start(64, "a").start(64, "b").decode(3, "a", "b");
+            int taken = take(harness, one, "engine-1", 0);
+            take(harness, new EngineScript().idle(1_000_000_000L).start(64, "c").decode(3, "c"), "engine-2", 0);
+            assertThat(shown(listener, "enginesOpen")).isEqualTo(2);
+            assertThat(shown(listener, "sequencesOpen")).isEqualTo(3);
+            assertThat(shown(listener, "eventsWaiting")).isZero();
+            long bytes = shown(listener, "stateBytes");
+            assertThat(bytes).isBetween(2 * 500L, 2 * 20_000L);
+
+            one.idle(4_000_000_000L).start(64, "d").start(64, "e").decode(3, "a", "b", "d", "e");
+            taken = take(harness, one, "engine-1", taken);
+            assertThat(shown(listener, "sequencesOpen")).isEqualTo(5);
+            assertThat(shown(listener, "stateBytes"))
+                    .as("an engine is not written at every drain")
+                    .isEqualTo(bytes);
+
+            harness.snapshot(1, 1);
+            one.idle(4_000_000_000L).decode(3, "a", "b", "d", "e");
+            take(harness, one, "engine-1", taken);
+            assertThat(shown(listener, "stateBytes")).isGreaterThan(bytes);
+
+            harness.watermark(Long.MAX_VALUE);
+            for (String name : List.of("enginesOpen", "sequencesOpen", "eventsWaiting", "stateBytes")) {
+                assertThat(shown(listener, name)).as(name).isZero();
+            }
         }
     }
 }
