@@ -739,8 +739,9 @@ class ToolTrapsTest {
                 "poll.json",
                 "[{\"iter\":1,\"iterLatencyMS\":5.0,\"kvCacheStats\":{\"usedNumBlocks\":5,\"maxNumBlocks\":4}},",
                 "{\"iter\":2,\"iterLatencyMS\":Infinity},{\"iter\":3,\"iterLatencyMS\":-1},",
-                "{\"iter\":4,\"iterLatencyMS\":5.0},{\"iterLatencyMS\":5},{\"iter\":6,\"iterLatencyMS\":7.0}]");
-        assertThat(iterations.summary().line()).isEqualTo("read 6, accepted 2, rejected 4");
+                "{\"iter\":4,\"iterLatencyMS\":5.0},{\"iterLatencyMS\":5},{\"iter\":6,\"iterLatencyMS\":7.0},",
+                "{\"iter\":7,\"iterLatencyMS\":0,\"numActiveRequests\":1}]");
+        assertThat(iterations.summary().line()).isEqualTo("read 7, accepted 2, rejected 5");
         assertThat(of(iterations, StepCompleted.class))
                 .extracting(StepCompleted::stepId)
                 .containsExactly(4L, 6L);

@@ -101,7 +101,8 @@ public final class Iterations {
         }
         boolean works = (scheduled != null && scheduled > 0)
                 || (contexts != null && contexts > 0)
-                || (generations != null && generations > 0);
+                || (generations != null && generations > 0)
+                || (batching == null && active != null && active > 0);
         if (works && latency == 0) {
             throw iteration.refuse("iterLatencyMS", "0 with requests in the iteration: no measurement");
         }
