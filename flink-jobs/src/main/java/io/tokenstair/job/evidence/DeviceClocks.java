@@ -12,8 +12,14 @@ import org.jspecify.annotations.Nullable;
  */
 public class DeviceClocks {
     static final int DEVICES = 64;
-    static final int KEPT = 64;
+    static final int KEPT = 512;
     static final int USUAL = 400;
+
+    /**
+     * Samples that follow each other sooner are not all kept: a step waits for its records, {@link EngineEvidence#SAMPLE_MILLIS} at
+     * most, and the sample before its end must still be there then, however often the device is sampled.
+     */
+    static final long KEPT_EVERY_NANOS = 8_000_000L;
 
     /** A sample says nothing of a step this much later. */
     static final long STALE_NANOS = 60_000_000_000L;
@@ -37,6 +43,25 @@ public class DeviceClocks {
 
         /** For Flink's serializer. */
         public Device() {}
+
+        private void keep(long stamp, long sampledHertz) {
+            if (count > 0) {
+                long since = stamp - stampNanos[at(0)];
+                if (since >= 0 && since < KEPT_EVERY_NANOS) {
+                    return;
+                }
+            }
+            stampNanos[next] = stamp;
+            hertz[next] = sampledHertz;
+            // Not KEPT: state of an earlier build has fewer.
+            next = (next + 1) % stampNanos.length;
+            count = Math.min(count + 1, stampNanos.length);
+        }
+
+        /** Where a kept sample is, by its age: 0 is the newest. */
+        private int at(int age) {
+            return Math.floorMod(next - 1 - age, stampNanos.length);
+        }
     }
 
     public Map<String, Device> devices = new HashMap<>();
@@ -62,10 +87,7 @@ public class DeviceClocks {
             device.count = 0;
             device.usualAtNanos = stampNanos - USUAL_EVERY_NANOS;
         }
-        device.stampNanos[device.next] = stampNanos;
-        device.hertz[device.next] = hertz;
-        device.next = (device.next + 1) % KEPT;
-        device.count = Math.min(device.count + 1, KEPT);
+        device.keep(stampNanos, hertz);
         if (device.usualHertz.size() < 2 || stampNanos - device.usualAtNanos >= USUAL_EVERY_NANOS) {
             // What is usual spans minutes, however often it is sampled: a hot spell must not become usual.
             device.usualHertz.add(hertz);
@@ -99,7 +121,7 @@ public class DeviceClocks {
         }
         long hertz = 0;
         for (int age = 0; age < device.count && hertz == 0; age++) {
-            int i = (device.next - 1 - age + 2 * KEPT) % KEPT;
+            int i = device.at(age);
             long stamp = device.stampNanos[i] + shift.addNanos();
             if (stamp <= atNanos && atNanos - stamp <= STALE_NANOS) {
                 hertz = device.hertz[i];

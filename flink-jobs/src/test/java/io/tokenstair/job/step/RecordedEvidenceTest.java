@@ -18,6 +18,8 @@ import io.tokenstair.job.step.EngineScript.Threads;
 import io.tokenstair.job.step.Told.Token;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Causes that a record of its own shows: each named with it, and not without it. */
 class RecordedEvidenceTest {
@@ -412,6 +414,23 @@ class RecordedEvidenceTest {
         assertThat(token.culprit()).isEqualTo("gpu-0");
         assertThat(token.part(Part.KERNEL)).isCloseTo(4 * MILLIS, within(MILLIS));
         assertThat(token.why().confidence).isEqualTo(Confidence.ESTABLISHED.levelName());
+    }
+
+    /** A step waits for its records: by then samples of many later steps are there. */
+    @ParameterizedTest
+    @ValueSource(ints = {100, 400, 5_000})
+    void aLowerClockIsKnownHoweverOftenTheDeviceIsSampled(int samplesPerSecond) {
+        EngineScript engine = withKernels(true);
+        clock(engine, 990, "sw-thermal");
+        step(engine, new Kernels(2, 2, 1), "gpu-0");
+        long end = engine.nowNanos();
+        for (int i = 1; i < 2 * samplesPerSecond; i++) {
+            engine.recorded(
+                    end + i * 1_000 * MILLIS / samplesPerSecond,
+                    new DeviceSampled(ENGINE, "gpu-0", 1_980_000_000L, null, 300_000L, 60_000L, null));
+        }
+
+        assertThat(last(engine).cause()).isEqualTo(Cause.THERMAL_CLOCK);
     }
 
     @Test
