@@ -596,7 +596,8 @@ public class KernelRecords {
                 && alike >= ALIKE_SHARE * usual
                 && factor - 1 >= 0.5 * (lowered - 1)
                 && factor >= LOWER_CLOCK;
-        double thermal = follows ? StrictMath.min(took - usual, usual * (lowered - 1)) : 0;
+        // Of what they took, not beyond what is usual: attention may have grown with its context meanwhile.
+        double thermal = follows ? took * (1 - 1 / StrictMath.min(factor, lowered)) : 0;
         return new DeviceSum(
                 deviceId,
                 StrictMath.round(longer),

@@ -2,6 +2,7 @@ package io.tokenstair.job.evidence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.tokenstair.event.DeviceSampled;
 import io.tokenstair.event.KernelRan;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +61,48 @@ class KernelRecordsTest {
 
         run(100, 100, 2_000);
         assertThat(run(100, 2_000)).isZero();
+    }
+
+    /** What grows with the context may not hide what a lower clock costs, and no kernel of another class may be charged for it. */
+    @Test
+    void aLowerClockCostsItsShareOfWhatAllKernelsTookWhileTheContextGrows() {
+        Evidence evidence = new Evidence();
+        for (int i = 0; i < 400; i++) {
+            boolean hot = i >= 100;
+            long end = 100_000_000L * (i + 1);
+            clocks.accept(
+                    new DeviceSampled("e", "gpu", hot ? 1_200_000_000L : 1_800_000_000L, null, null, null, null),
+                    "clock",
+                    end - 50_000_000,
+                    "d/0/" + i);
+            for (String name : new String[] {"gemm", "attention"}) {
+                records.accept(
+                        new KernelRan(
+                                "e",
+                                "gpu",
+                                "7",
+                                (long) i,
+                                name,
+                                name,
+                                end - 40_000_000,
+                                hot ? 15_000_000 : 10_000_000,
+                                null,
+                                null,
+                                null,
+                                1,
+                                null,
+                                null),
+                        "clock",
+                        "c/0",
+                        i);
+            }
+            evidence = new Evidence();
+            records.during(i, end - 100_000_000, end, new StepWork(100 + 4L * i, 1, 0), clocks, ONE_CLOCK, evidence);
+        }
+
+        assertThat(evidence.nanos(EvidenceKind.THERMAL)).isEqualTo(10_000_000);
+        assertThat(evidence.nanos(EvidenceKind.COLLECTIVE)).isZero();
+        assertThat(evidence.nanos(EvidenceKind.KERNEL)).isZero();
     }
 
     @Test
