@@ -331,7 +331,7 @@ final class RequestFindings {
             layers = new ArrayList<>(missing);
             layers.add("gpu");
         }
-        Severity severity = Severity.of(group.mostLostNanos, group.sumLostNanos, group.tokens, sequence.tokenCount);
+        Severity severity = SlowGroups.severity(sequence, group);
         List<String> names = new ArrayList<>();
         List<Long> nanos = new ArrayList<>();
         for (int ordinal = 0; ordinal < Part.COUNT; ordinal++) {

@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Slow tokens of a sequence that share cause and culprit: what becomes one finding. A preemption is a group of its own. */
+/**
+ * Slow tokens of a sequence that share cause and culprit: what becomes one finding. A preemption is a group of its own. How many there
+ * may be: {@link SlowGroups}.
+ */
 public class SlowGroup {
     static final int EVIDENCE = 16;
 

@@ -2,32 +2,46 @@ package io.tokenstair.job.request;
 
 import io.tokenstair.cause.Cause;
 import io.tokenstair.cause.Part;
+import io.tokenstair.cause.Severity;
 import io.tokenstair.job.step.SlowToken;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Gathers the slow tokens of a sequence by cause and culprit. */
+/**
+ * Gathers the slow tokens of a sequence by cause and culprit. The first {@value #CULPRITS} of a cause have a group each; what any
+ * further one did is one group without a culprit, so that what a request keeps does not grow with its tokens.
+ */
 final class SlowGroups {
+    static final int CULPRITS = 8;
+
     private SlowGroups() {}
 
     /** Adds a slow token to the group of its cause and culprit, which it returns. */
     static SlowGroup add(SequenceLife sequence, PendingToken token, SlowToken slow) {
+        boolean single = slow.cause.equals(Cause.PREEMPTION.name());
         SlowGroup group = null;
-        if (!slow.cause.equals(Cause.PREEMPTION.name())) {
-            for (SlowGroup candidate : sequence.groups) {
-                if (candidate.cause.equals(slow.cause)
-                        && Objects.equals(candidate.culpritRequestId, slow.culpritRequestId)) {
-                    group = candidate;
-                    break;
-                }
+        SlowGroup last = null;
+        int ofCause = 0;
+        for (SlowGroup candidate : sequence.groups) {
+            if (!candidate.cause.equals(slow.cause)) {
+                continue;
             }
+            if (!single && Objects.equals(candidate.culpritRequestId, slow.culpritRequestId)) {
+                group = candidate;
+                break;
+            }
+            last = candidate;
+            ofCause++;
+        }
+        if (group == null && ofCause > CULPRITS) {
+            group = last;
         }
         if (group == null) {
             group = new SlowGroup();
             group.cause = slow.cause;
-            group.culpritRequestId = slow.culpritRequestId;
+            group.culpritRequestId = ofCause < CULPRITS ? slow.culpritRequestId : null;
             group.firstTokenIndex = token.tokenIndex;
             group.fromEpochNanos = token.producedEpochNanos;
             group.boundNanos = token.boundNanos;
@@ -61,6 +75,19 @@ final class SlowGroups {
             addEvidence(group.evidence, id);
         }
         return group;
+    }
+
+    /** How bad the tokens of a group are: of its own the slowest, and all that its cause cost the sequence, whoever the culprit. */
+    static Severity severity(SequenceLife sequence, SlowGroup group) {
+        long sum = 0;
+        long tokens = 0;
+        for (SlowGroup other : sequence.groups) {
+            if (other.cause.equals(group.cause)) {
+                sum += other.sumLostNanos;
+                tokens += other.tokens;
+            }
+        }
+        return Severity.of(group.mostLostNanos, sum, tokens, sequence.tokenCount);
     }
 
     /** The event ids of a slow token. */

@@ -107,6 +107,31 @@ class StateSizeTest {
         assertThat(bytes(RequestState.class, state)).isLessThan(LIMIT_BYTES + CAUSE_BYTES);
     }
 
+    /** Every other step computes the prompt of one more request: so many are somebody's culprit. */
+    @Test
+    void moreCulpritsDoNotMakeItLargerForGood() {
+        SequenceLife few = interferedBy(12);
+        SequenceLife many = interferedBy(200);
+
+        assertThat(many.groups).hasSameSizeAs(few.groups).hasSizeLessThanOrEqualTo(1 + 2 * SlowGroups.CULPRITS);
+        assertThat(many.groups.stream().mapToLong(group -> group.tokens).sum()).isGreaterThan(190);
+        assertThat(bytes(SequenceLife.class, many)).isLessThan(bytes(SequenceLife.class, few) + 256);
+    }
+
+    private static SequenceLife interferedBy(int requests) {
+        EngineScript engine = new EngineScript().start(64, "x").decode(64, "x");
+        for (int i = 0; i < requests; i++) {
+            String other = "p" + i;
+            engine.queue(other, 400).step().decode("x").prefill(other, 400).run();
+            engine.finish(other, "length").decode(1, "x");
+        }
+        RequestScript script = new RequestScript("x").engine(engine.told());
+        RequestState state = new RequestState();
+        RequestLife life = new RequestLife("x", state, new Lived());
+        script.inputs().forEach(life::accept);
+        return withoutTokens(state).open.get(0).sequences.get(0);
+    }
+
     @Test
     void moreTokensDoNotMakeItLarger() {
         int after500 = bytes(RequestState.class, withoutTokens(open(500, true, JITTER_NANOS)));
