@@ -54,6 +54,7 @@ final class EngineSide {
         switch (fact.kind) {
             case QUEUED -> {
                 sequence.queuedNanos = fact.clockNanos;
+                sequence.queuedSpace = Lifetimes.space(fact);
                 sequence.promptTokens = fact.promptTokens;
                 sequence.priority = fact.priority;
             }

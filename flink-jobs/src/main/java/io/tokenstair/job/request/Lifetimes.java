@@ -117,10 +117,23 @@ final class Lifetimes {
         if (sequence.queuedNanos == null || sequence.queuedNanos == fact.clockNanos) {
             return known;
         }
+        if (sequence.queuedSpace != 0 && sequence.queuedSpace != space(fact)) {
+            // Who records the engine began anew in between, most often with the engine: what ran then has ended unseen.
+            sequence.finishedEngines |= 1 << engine;
+            known.enginesOverlap = true;
+            return fresh(fact.name);
+        }
         LifetimeState another = with(newLifetime(), fact.name);
         known.enginesOverlap = true;
         another.enginesOverlap = true;
         return another;
+    }
+
+    /** Stands for the collector, and its start, that told of a fact. */
+    static int space(SequenceFact fact) {
+        return fact.eventId
+                .substring(0, Math.max(0, fact.eventId.lastIndexOf('/')))
+                .hashCode();
     }
 
     /** The use that a name nobody knows belongs to: one that waits for its engine, one that is handed on, else a new one. */

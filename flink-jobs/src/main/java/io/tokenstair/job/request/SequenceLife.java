@@ -28,6 +28,8 @@ public class SequenceLife {
     public int makingEngine = -1;
     /** When the engine that took it up last did so, on that engine's clock. */
     public @Nullable Long queuedNanos;
+    /** Who said so: {@link Lifetimes#space}; 0 in state of an earlier build. */
+    public int queuedSpace;
 
     public long tokenCount;
     public int nextTokenIndex;
