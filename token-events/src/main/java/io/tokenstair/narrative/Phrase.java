@@ -101,6 +101,12 @@ public enum Phrase {
             "{0} 步之前（{1}），批次在 {2} 与 {3} 个序列之间摆动。"),
     MODEL_DID_NOT_RUN(
             "For {0} longer than usual the step was open and the model did not run.", "该步已打开而模型没有运行的时间比平时长 {0}。"),
+    DEVICE_WAS_IDLE(
+            "For {0} longer than usual a step was open and none of its kernels ran.",
+            "该步已打开而没有任何 kernel 运行的时间比平时长 {0}。"),
+    LEFT_OUT(
+            "It was left out of steps for {0}, and no record says why: the size of the token budget is not known, or it was not used up.",
+            "它有 {0} 未被调度，没有任何记录能说明原因：token 预算的大小未知，或预算并未用完。"),
     LAUNCHED_BEFORE(
             "Of the step's kernels {0} waited longest from its launch to its start: {1}.",
             "该步的 kernel 中 {0} 从发起到开始等待最久：{1}。"),

@@ -134,12 +134,14 @@ final class Narrative {
             case REMOTE_KV_ADMISSION, KV_OFFLOAD -> transfer(cause, sequence);
             case JIT_COMPILE, ALLOC_STALL, STREAM_SYNC, DRIVER_ERROR, THERMAL_CLOCK, COLLECTIVE_WAIT, KERNEL_SLOW ->
                 recorded(cause, sequence);
-            case HOST_GAP ->
-                say(
-                        (sequence.hostPhaseNanos > sequence.idleNanos ? Phrase.MODEL_DID_NOT_RUN : Phrase.NO_STEP)
-                                .say(millis(part(Part.HOST_GAP))),
-                        judged.eventId);
-            default -> say(Phrase.UNRESOLVED.say(millis(part(Part.UNEXPLAINED)), millis(expected)), judged.eventId);
+            case HOST_GAP -> hostGap(sequence, judged);
+            default -> {
+                if (part(Part.SKIPPED_WAIT) > part(Part.UNEXPLAINED)) {
+                    say(Phrase.LEFT_OUT.say(millis(part(Part.SKIPPED_WAIT))), judged.eventId);
+                } else {
+                    say(Phrase.UNRESOLVED.say(millis(part(Part.UNEXPLAINED)), millis(expected)), judged.eventId);
+                }
+            }
         }
         long explained = gap - expected;
         if (cause != Cause.UNRESOLVED_STALL
@@ -164,6 +166,20 @@ final class Narrative {
                         : Phrase.LAUNCHED_BEFORE_AND_USUALLY.say(
                                 evidence.launchedKernel, wait, millis(evidence.usualLaunchWaitNanos)),
                 evidence.launchEventId);
+    }
+
+    /** Between steps, in a step while the model did not run, or in a step of which no more is known than that the device was idle. */
+    private void hostGap(SequenceState sequence, JudgedStep judged) {
+        long lost = part(Part.HOST_GAP);
+        Evidence evidence = sequence.evidence;
+        if (evidence != null
+                && evidence.nanos(EvidenceKind.DEVICE_IDLE) >= lost
+                && 2 * Math.max(sequence.idleNanos, sequence.hostPhaseNanos) < lost) {
+            say(Phrase.DEVICE_WAS_IDLE.say(millis(lost)), judged.eventId, evidence.eventId(EvidenceKind.DEVICE_IDLE));
+            return;
+        }
+        Phrase phrase = sequence.hostPhaseNanos > sequence.idleNanos ? Phrase.MODEL_DID_NOT_RUN : Phrase.NO_STEP;
+        say(phrase.say(millis(lost)), judged.eventId);
     }
 
     private void fallback(SequenceState sequence, EngineState state) {

@@ -833,6 +833,15 @@ public final class StepTimeModel {
                 }
             }
         }
+        int usualBucket = BatchBucket.of(usual.paddedCount());
+        for (int mode = 0; mode < GraphMode.COUNT; mode++) {
+            double[] table = state.tables[mode];
+            if (usualBucket < table.length / FIELDS
+                    && seen(table, usualBucket)
+                    && table[usualBucket * FIELDS + STEPS] == 0) {
+                snapshot.promptsOnlyModes |= 1 << mode;
+            }
+        }
         snapshot.cells = Arrays.copyOf(cells, count);
         snapshot.cellNanos = Arrays.copyOf(nanos, count);
         snapshot.usualSequences = usual.sequences();

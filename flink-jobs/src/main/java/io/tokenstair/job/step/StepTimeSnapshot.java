@@ -46,6 +46,11 @@ public class StepTimeSnapshot {
     public int[] cells = new int[0];
     /** What each of them adds, ns; may be negative. */
     public long[] cellNanos = new long[0];
+    /**
+     * A bit for each mode that ran the usual batch with prompts only: its row of the table then says nothing of what the mode costs.
+     * None in state of an earlier build.
+     */
+    public int promptsOnlyModes;
     /** Standard deviation of what decode-only steps differ from it, in millionths of their time. */
     public long noiseMillionths;
 
@@ -144,7 +149,8 @@ public class StepTimeSnapshot {
         if (modesKnown && mode != usualMode) {
             long atOwnBatch = own - cell(usualMode, bucket);
             long atUsualBatch = cell(mode, usualBucket) - cell(usualMode, usualBucket);
-            graph = (atOwnBatch + atUsualBatch) / 2;
+            boolean unknownAtUsual = load.promptTokens() == 0 && (promptsOnlyModes & 1 << mode.ordinal()) != 0;
+            graph = unknownAtUsual ? atOwnBatch : (atOwnBatch + atUsualBatch) / 2;
         }
         long batch = expected - referenceNanos - context - prompt - graph;
         return new StepExpectation(

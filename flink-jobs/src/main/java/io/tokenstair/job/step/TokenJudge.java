@@ -725,7 +725,8 @@ final class TokenJudge {
                 left -= part;
             }
         }
-        return hostCovered ? left : records.deviceIdle(sequence, left, this::assign);
+        // A step that ran another way for the first time leaves the device idle by that: launching takes longer.
+        return hostCovered || sequence.graphCold ? left : records.deviceIdle(sequence, left, this::assign);
     }
 
     /**

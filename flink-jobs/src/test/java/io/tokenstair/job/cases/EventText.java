@@ -32,6 +32,10 @@ final class EventText {
     /** True: steps say where they begin. */
     boolean starts = true;
 
+    /** The start of the engine's collector; null leaves it to the import. */
+    @Nullable
+    Integer collectorEpoch;
+
     long stepId;
     private final Map<String, int[]> context = new HashMap<>();
     private final Map<String, Integer> chunks = new HashMap<>();
@@ -106,6 +110,9 @@ final class EventText {
         List<Object> all = new ArrayList<>(List.of("engineId", engineId, "clockNanos", nowNanos));
         if (dpRank != 0) {
             all.addAll(List.of("dpRank", dpRank));
+        }
+        if (collectorEpoch != null) {
+            all.addAll(List.of("collectorEpoch", collectorEpoch));
         }
         all.addAll(List.of(pairs));
         return put(kind, collectorId, all.toArray());
@@ -240,6 +247,12 @@ final class EventText {
                 List.of("observer", observer, "requestId", id(request), "warmup", false, "clockNanos", nowNanos));
         all.addAll(List.of(pairs));
         return put("RequestReceived", name + "/" + observer, all.toArray());
+    }
+
+    /** The next chunk of the request is the first of another stream. */
+    EventText arrivesAnew(String observer, String request) {
+        chunks.remove(observer + request);
+        return this;
     }
 
     EventText arrived(String observer, String request, int firstToken, int tokens, long atNanos, Object... pairs) {

@@ -5,6 +5,7 @@ import static io.tokenstair.job.cases.EventText.MS;
 import static io.tokenstair.job.cases.EventText.SECOND;
 import static io.tokenstair.job.cases.EventText.about;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.RequestAnalysis;
@@ -81,7 +82,12 @@ final class OperatorVariants {
                 secondStartWasSlow(),
                 tokensOfChunksAlone(),
                 longestWithoutTheFirstSteps(),
-                firstTokenOverItsLimit());
+                firstTokenOverItsLimit(),
+                everyOtherStepComputesAPrompt(),
+                restartedInMidRequestAndRetried(),
+                eagerFromOneStepOnWithAnIdleDevice(),
+                leftOutAndNobodyKnowsTheBudget(),
+                ceilingCrossedByWhoJoinsForTwentySteps());
     }
 
     /** Writes all lines into the file named by the first argument, to be imported by hand. */
@@ -1559,6 +1565,135 @@ final class OperatorVariants {
         return s.then(r -> {
             assertThat(r.token("A", 820).cause()).isEqualTo("UNRESOLVED_STALL");
             r.never("HOST_GAP", "PREEMPTION", "QUEUE_WAIT", "CONTEXT_GROWTH");
+        });
+    }
+
+    private static EventText everyOtherStepComputesAPrompt() {
+        EventText s = new EventText("vF1");
+        s.queued("A", 64).step(30 * MS, List.of(s.prompt("A", 64))).decode(40, 11 * MS, "A");
+        for (int i = 0; i < 60; i++) {
+            String other = "p" + i;
+            s.queued(other, 3_000);
+            s.step(about(178 * MS, i), s.with(s.decodes("A"), s.prompt(other, 3_000)))
+                    .finished(other, "length")
+                    .decode(1, 11 * MS, "A");
+        }
+        return s.then(r -> {
+            for (int i = 0; i < 60; i++) {
+                r.slow("A", 41 + 2 * i, 41 + 2 * i, "PREFILL_INTERFERENCE", "p" + i);
+            }
+            // None costs 200 ms, together they cost ten seconds: each is as bad as all that its cause did.
+            assertThat(r.findings("PREFILL_INTERFERENCE"))
+                    .hasSizeLessThan(10)
+                    .extracting(Finding::severity)
+                    .containsOnly("critical");
+            r.never("CONTEXT_STAIRCASE", "BATCH_OSCILLATION", "KV_PRESSURE", "UNRESOLVED_STALL");
+        });
+    }
+
+    /** The engine dies with a request in it, and its client sends it again under the same id when the engine is back. */
+    private static EventText restartedInMidRequestAndRetried() {
+        EventText s = new EventText("vF2");
+        for (int start = 0; start < 2; start++) {
+            s.collectorEpoch = 1 + start;
+            s.stepId = 0;
+            s.received("client", "R").queued("R", 60).step(30 * MS, List.of(s.prompt("R", 60)));
+            s.arrivesAnew("client", "R").arrived("client", "R", 0, 1, s.nowNanos + MS);
+            for (int i = 1; i < (start == 0 ? 50 : 70); i++) {
+                s.step(about(20 * MS, i), s.decodes("R")).arrived("client", "R", i, 1, s.nowNanos + MS);
+            }
+            s.completed("client", "R", start == 0 ? "failed" : "complete", s.nowNanos + 100 * MS);
+            s.idle(20 * SECOND);
+        }
+        return s.then(r -> {
+            assertThat(r.requests())
+                    .extracting(
+                            RequestAnalysis::lifetime,
+                            RequestAnalysis::tokenCount,
+                            RequestAnalysis::engines,
+                            RequestAnalysis::endReason,
+                            RequestAnalysis::ttftNanos)
+                    .containsExactlyInAnyOrder(
+                            tuple(0, 50L, List.of("vF2"), "error", 31 * MS),
+                            tuple(1, 70L, List.of("vF2"), "unknown", 31 * MS));
+            assertThat(r.requests()).extracting(RequestAnalysis::droppedTokens).containsOnlyNulls();
+            r.never("HOST_GAP", "UNRESOLVED_STALL", "PREEMPTION", "OUTPUT_STALL");
+        });
+    }
+
+    /** An eager step leaves the device idle between its kernels: that is what eager costs, not a gap of the host. */
+    private static EventText eagerFromOneStepOnWithAnIdleDevice() {
+        EventText s = new EventText("vF4");
+        s.queued("R", 64).step(30 * MS, List.of(s.prompt("R", 64)), "graphMode", "eager");
+        for (int i = 0; i < 260; i++) {
+            boolean eager = i >= 200;
+            long start = s.nowNanos + MS;
+            s.step(about(eager ? 26 * MS : 12 * MS, i), s.decodes("R"), "graphMode", eager ? "eager" : "full");
+            kernel(s, "cublas_gemm", "gemm", start, 7 * MS);
+            kernel(s, "flash_attn", "attention", start + (eager ? 15 : 7) * MS, 3 * MS);
+        }
+        return s.then(r -> {
+            r.quiet("R", 20, 200).slow("R", 201, 259, "KERNEL_FALLBACK", null);
+            r.never("HOST_GAP", "KERNEL_SLOW", "UNRESOLVED_STALL");
+        });
+    }
+
+    /** Batch and mode change at once, and until then only prompts ran eagerly: what that costs is no matter of the batch. */
+    private static EventText ceilingCrossedByWhoJoinsForTwentySteps() {
+        EventText s = new EventText("vF6");
+        s.engine("EngineConfigured", "maxGraphBatchCount", 32);
+        String[] few = new String[24];
+        String[] all = new String[40];
+        List<Map<String, Object>> first = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            all[i] = "r" + i;
+            if (i < 24) {
+                few[i] = all[i];
+                s.queued(all[i], 20);
+                first.add(s.prompt(all[i], 20));
+            }
+        }
+        s.step(60 * MS, first, "graphMode", "eager");
+        for (int i = 0; i < 200; i++) {
+            s.step(about(5 * MS, i), s.decodes(few), "graphMode", "full", "paddedBatchCount", 24);
+        }
+        List<Map<String, Object>> joining = s.decodes(few);
+        for (int i = 24; i < 40; i++) {
+            s.queued(all[i], 20);
+            joining.add(s.prompt(all[i], 20));
+        }
+        s.step(60 * MS, joining, "graphMode", "eager");
+        for (int i = 0; i < 20; i++) {
+            s.step(about(21 * MS, i), s.decodes(all), "graphMode", "eager");
+        }
+        for (int i = 24; i < 40; i++) {
+            s.finished(all[i], "stop");
+        }
+        for (int i = 0; i < 100; i++) {
+            s.step(about(5 * MS, i), s.decodes(few), "graphMode", "full", "paddedBatchCount", 24);
+        }
+        return s.then(r -> {
+            r.slow("r3", 202, 221, "KERNEL_FALLBACK", null).quiet("r3", 20, 200).quiet("r3", 223, 320);
+            r.never("BATCH_GROWTH", "CONTEXT_GROWTH", "HOST_GAP", "KV_PRESSURE");
+        });
+    }
+
+    private static EventText leftOutAndNobodyKnowsTheBudget() {
+        EventText s = new EventText("vF5");
+        String[] lanes = {"a", "b", "c", "d"};
+        for (String lane : lanes) {
+            s.queued(lane, 40).step(15 * MS, List.of(s.prompt(lane, 40)));
+        }
+        s.decode(100, 18 * MS, lanes);
+        for (int i = 0; i < 40; i++) {
+            s.step(about(18 * MS, i), s.decodes("a", "b", "c"));
+        }
+        s.decode(40, 18 * MS, lanes);
+        return s.then(r -> {
+            r.slow("d", 101, 101, "UNRESOLVED_STALL", null);
+            assertThat(r.token("d", 101).chain())
+                    .anySatisfy(sentence -> assertThat(sentence).contains("left out of steps for 719.5 ms"));
+            r.never("TOKEN_BUDGET_STARVATION", "DECODE_STARVED_BY_PREFILL", "PREEMPTION", "HOST_GAP");
         });
     }
 

@@ -426,7 +426,7 @@ class RecordedEvidenceTest {
         long end = engine.nowNanos();
         for (int i = 1; i < 2 * samplesPerSecond; i++) {
             engine.recorded(
-                    end + i * 1_000 * MILLIS / samplesPerSecond,
+                    end + i * 1_000L * MILLIS / samplesPerSecond,
                     new DeviceSampled(ENGINE, "gpu-0", 1_980_000_000L, null, 300_000L, 60_000L, null));
         }
 
