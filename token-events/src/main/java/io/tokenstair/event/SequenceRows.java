@@ -128,6 +128,36 @@ public final class SequenceRows {
         return onlyDecodes;
     }
 
+    /** Whether they are of the same sequences as those of another step, in the same order. */
+    public boolean areOfSameSequences(SequenceRows other) {
+        return Arrays.equals(requestHandle, other.requestHandle);
+    }
+
+    /** Whether these are the rows of another step a token further: of the same sequences, each of which decodes one token behind those it had there. */
+    public boolean areOneTokenFurther(SequenceRows before) {
+        if (!onlyDecodes || !areOfSameSequences(before)) {
+            return false;
+        }
+        // Summed up rather than left early: so loops are of few instructions per row.
+        int differs = 0;
+        int known = 0;
+        for (int i = 0; i < count; i++) {
+            differs |= contextTokens[i] - before.contextTokens[i] - 1;
+            known |= firstTokenIndex[i] - ABSENT;
+        }
+        return differs == 0 && (known == 0 || areIndexesOneFurther(before));
+    }
+
+    private boolean areIndexesOneFurther(SequenceRows before) {
+        for (int i = 0; i < count; i++) {
+            int first = firstTokenIndex[i];
+            if (first != ABSENT && (first != before.firstTokenIndex[i] + 1 || first == 0)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Handle of row {@code i}. */
     public int requestHandle(int i) {
         return requestHandle[i];

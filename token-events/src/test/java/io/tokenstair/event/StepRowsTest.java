@@ -50,6 +50,54 @@ class StepRowsTest {
     }
 
     @Test
+    void decodesOfTheSameSequencesAreATokenFurther() {
+        int unknown = SequenceRows.ABSENT;
+        SequenceRows before = decodes(new int[] {7, 8}, new int[] {3, unknown}, new int[] {40, 90});
+
+        assertThat(decodes(new int[] {7, 8}, new int[] {4, unknown}, new int[] {41, 91})
+                        .areOneTokenFurther(before))
+                .isTrue();
+        assertThat(decodes(new int[] {7, 8}, new int[] {unknown, unknown}, new int[] {41, 91})
+                        .areOneTokenFurther(before))
+                .isTrue();
+    }
+
+    @Test
+    void whatMayBeSomethingElseIsNoTokenFurther() {
+        int unknown = SequenceRows.ABSENT;
+        SequenceRows before = decodes(new int[] {7, 8}, new int[] {3, unknown}, new int[] {40, 90});
+        int[] contexts = {41, 91};
+
+        List<SequenceRows> others = List.of(
+                decodes(new int[] {8, 7}, new int[] {unknown, unknown}, contexts),
+                decodes(new int[] {7}, new int[] {4}, new int[] {41}),
+                decodes(new int[] {7, 8}, new int[] {4, unknown}, new int[] {41, 92}),
+                decodes(new int[] {7, 8}, new int[] {5, unknown}, contexts),
+                // An index that was not known: whether it is the next one is not told by the rows.
+                decodes(new int[] {7, 8}, new int[] {4, 0}, contexts),
+                decodes(new int[] {7, 8}, new int[] {4, 6}, contexts),
+                SequenceRows.of(List.of(
+                        new SequenceRow(7, 4, 1, 41, 1, Phase.DECODE, null, null, null),
+                        new SequenceRow(8, null, 1, 91, 1, Phase.DECODE, null, null, null))));
+        assertThat(others).noneMatch(rows -> rows.areOneTokenFurther(before));
+    }
+
+    private static SequenceRows decodes(int[] handles, int[] firstTokenIndexes, int[] contextTokens) {
+        int n = handles.length;
+        return new SequenceRows(
+                handles,
+                firstTokenIndexes,
+                new int[n],
+                contextTokens,
+                new int[n],
+                new byte[n],
+                new int[n],
+                new int[n],
+                new long[n],
+                true);
+    }
+
+    @Test
     void aChunkWithoutTokensHasNoPosition() {
         assertThat(new Chunk(0, 1, 9, 0, 10, 1, Finish.NONE).firstTokenIndex()).isNull();
         assertThatIllegalArgumentException().isThrownBy(() -> new Chunk(0, 1, null, 1, 10, 1, Finish.NONE));

@@ -39,6 +39,7 @@ import io.tokenstair.job.statistics.StatisticsOutput;
 import io.tokenstair.milestone.Milestone;
 import io.tokenstair.milestone.MilestoneKind;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -112,8 +113,11 @@ public final class EngineTimeline {
     /** The sequence of each row of the step at hand; null where its handle is not known. */
     private @Nullable SequenceState[] sequenceOfRow = new @Nullable SequenceState[0];
 
-    /** Rows of it that are still true of the next step; 0 once a sequence came or went. */
-    private int knownRows;
+    /** The rows it is of; null once a sequence came or went. */
+    private @Nullable SequenceRows knownRows;
+
+    /** Whether all of those have a sequence. */
+    private boolean allRowsKnown;
 
     private final FollowingRows followers = new FollowingRows();
     private final HeldTokens held;
@@ -462,7 +466,7 @@ public final class EngineTimeline {
             settle();
             flushBatchesBefore(Long.MAX_VALUE);
             state.handleSpace = space;
-            knownRows = 0;
+            knownRows = null;
             state.sequences.clear();
             state.handleByName.clear();
             state.waiting.clear();
@@ -500,7 +504,7 @@ public final class EngineTimeline {
             state.sequences.put(handle, sequence);
             state.handleByName.put(engineRequestId, handle);
             state.namelessHandles.remove(Integer.valueOf(handle));
-            knownRows = 0;
+            knownRows = null;
         }
         sequence.undisturbed = false;
         sequence.seenNanos = Math.max(sequence.seenNanos, nanos);
@@ -508,7 +512,7 @@ public final class EngineTimeline {
     }
 
     private void forget(SequenceState sequence) {
-        knownRows = 0;
+        knownRows = null;
         state.sequences.remove(sequence.handle);
         if (Integer.valueOf(sequence.handle).equals(state.handleByName.get(sequence.name.engineRequestId))) {
             state.handleByName.remove(sequence.name.engineRequestId);
@@ -929,10 +933,11 @@ public final class EngineTimeline {
         long idle = interval - stepNanos;
         flushBatchesOlderThan(end - BATCH_NANOS);
 
-        JudgedStep judged = judge.begin(step, eventId, begin, end, previous, interval, stepNanos, idle);
+        JudgedStep judged = judge.begin(step, sequenceOfRow, eventId, begin, end, previous, interval, stepNanos, idle);
         if (sharing) {
             followers.find(state, step.rows(), sequenceOfRow, previous, held);
             judged.following = followers.following;
+            judged.held = followers.held;
         }
         judge.rows(judged, step.rows(), sequenceOfRow);
         if (step.kvUsedBlocksCount() != null) {
@@ -1141,20 +1146,26 @@ public final class EngineTimeline {
     /** Finds the sequence of each row. Returns whether all have one. */
     private boolean findSequences(SequenceRows rows) {
         int count = rows.count();
-        boolean allKnown = true;
+        SequenceRows known = knownRows;
+        if (known != null && allRowsKnown && rows.areOfSameSequences(known)) {
+            return true;
+        }
         if (sequenceOfRow.length < count) {
             sequenceOfRow = new @Nullable SequenceState[Math.max(count, 2 * sequenceOfRow.length)];
         }
+        boolean allKnown = true;
         for (int i = 0; i < count; i++) {
             int handle = rows.requestHandle(i);
-            SequenceState known = i < knownRows ? sequenceOfRow[i] : null;
-            if (known == null || known.handle != handle) {
-                known = state.sequences.get(handle);
-                sequenceOfRow[i] = known;
-                allKnown &= known != null;
+            boolean asBefore = known != null && i < known.count() && known.requestHandle(i) == handle;
+            SequenceState sequence = asBefore ? sequenceOfRow[i] : null;
+            if (sequence == null) {
+                sequence = state.sequences.get(handle);
+                sequenceOfRow[i] = sequence;
             }
+            allKnown &= sequence != null;
         }
-        knownRows = count;
+        knownRows = rows;
+        allRowsKnown = allKnown;
         return allKnown;
     }
 
@@ -1188,7 +1199,7 @@ public final class EngineTimeline {
             return;
         }
         if (isShortOfBlocks(judged, step)) {
-            SequenceState holder = judged.largestContext;
+            SequenceState holder = judged.largestContext();
             state.shortOfBlocks(judged.intervalNanos, holder == null ? "" : holder.name.requestId);
         }
     }
@@ -1407,15 +1418,17 @@ public final class EngineTimeline {
         } else {
             settle();
         }
-        for (int i = 0; i < rows.count(); i++) {
+        BitSet further = holdFurther(rows.count());
+        for (int i = further.nextClearBit(0); i < rows.count(); i = further.nextClearBit(i + 1)) {
             SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
                 continue;
             }
             if (holds && followers.holds[i]) {
-                hold(sequence);
+                hold(sequence, i);
                 continue;
             }
+            sequence.contextTokens = rows.contextTokens(i);
             sequence.seenNanos = judged.endNanos;
             int tokens = rows.tokenCount(i);
             if (tokens == 0) {
@@ -1446,14 +1459,34 @@ public final class EngineTimeline {
         }
     }
 
-    private void hold(SequenceState sequence) {
+    /** Holds a further token of all that have some and whose batch does not end with it. Returns their rows. */
+    private BitSet holdFurther(int count) {
+        BitSet rows = followers.held;
+        if (held.holding() == 0) {
+            // None has, or they were settled since.
+            rows.clear();
+            return rows;
+        }
+        followers.leaveOutFull(held.number(), count);
+        int sequences = rows.cardinality();
+        if (held.areOfOnePriority() && statistics.alike(held.priority(), sequences)) {
+            told.made(sequences);
+        } else {
+            rows.clear();
+        }
+        return rows;
+    }
+
+    private void hold(SequenceState sequence, int row) {
         TokenBatch batch = sequence.open;
         if (batch == null) {
             throw new IllegalStateException("Cannot hold a token of " + sequence.name.requestId + " without a batch");
         }
         told.made(1);
-        statistics.alike(sequence, shared, sequence.nextTokenIndex);
-        if (!held.hold(sequence, batch)) {
+        statistics.alike(sequence, shared, sequence.nextTokenIndex + Math.max(0, held.tokens(sequence) - 1));
+        if (held.hold(sequence, batch)) {
+            followers.hold(row, sequence);
+        } else {
             held.settle(sequence);
             ship(sequence);
         }

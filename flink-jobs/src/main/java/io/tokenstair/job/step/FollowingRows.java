@@ -3,6 +3,7 @@ package io.tokenstair.job.step;
 import io.tokenstair.event.Phase;
 import io.tokenstair.event.SequenceRows;
 import java.util.Arrays;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,15 @@ final class FollowingRows {
     /** By row: whether its token may be held ({@link HeldTokens}). */
     boolean[] holds = {};
 
+    /** The rows whose sequences have held tokens and get another one: what is said above of them is as in the step before. */
+    final BitSet held = new BitSet();
+
+    /** By row of these: the step with which its batch is full. */
+    private long[] heldUntilStep = {};
+
+    /** The rows of the step before. */
+    private @Nullable SequenceRows before;
+
     /** The row that others follow, or -1. */
     int leader = -1;
 
@@ -30,57 +40,78 @@ final class FollowingRows {
      * Looks at the rows of a step before anything of it has been added to its sequences.
      *
      * @param previousNanos where the interval of the step begins
-     * @param held tokens of the steps before; those that can be held no longer are settled
+     * @param tokens held ones of the steps before; those that can be held no longer are settled
      */
     void find(
             EngineState state,
             SequenceRows rows,
             @Nullable SequenceState[] sequenceOfRow,
             long previousNanos,
-            HeldTokens held) {
-        if (held.holding() > 0 && !held.isBefore(previousNanos)) {
-            held.settleAll();
+            HeldTokens tokens) {
+        if (tokens.holding() > 0 && !tokens.isBefore(previousNanos)) {
+            tokens.settleAll();
         }
         int count = rows.count();
+        boolean goesOn = before != null && tokens.holding() > 0 && rows.areOneTokenFurther(before);
+        before = rows;
+        if (goesOn && tokens.holding() < held.cardinality()) {
+            clearSettled(sequenceOfRow);
+        }
         if (following.length < count) {
             following = new boolean[2 * count];
             contextGrew = new boolean[2 * count];
             holds = new boolean[2 * count];
+            heldUntilStep = new long[2 * count];
         }
-        Arrays.fill(following, false);
-        Arrays.fill(holds, false);
+        if (!goesOn) {
+            held.clear();
+            Arrays.fill(following, false);
+            Arrays.fill(holds, false);
+        }
         leader = -1;
-        int holding = held.holding();
+        int holding = tokens.holding();
         long seen = state.steps + 1;
         SequenceState first = null;
         boolean heldFollow = false;
         onlyDecodes = rows.onlyDecodes();
         for (int i = 0; i < count; i++) {
+            if (goesOn && heldFollow && held.get(i)) {
+                int next = held.nextClearBit(i);
+                holding -= next - i;
+                i = next - 1;
+                continue;
+            }
             SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
                 continue;
             }
             if (sequence.seenInStep == seen) {
                 // A step that names a sequence twice: each row of it stands for itself.
-                held.settleAll();
+                tokens.settleAll();
+                held.clear();
                 Arrays.fill(following, false);
                 Arrays.fill(holds, false);
                 leader = -1;
                 return;
             }
             sequence.seenInStep = seen;
-            if (sequence.heldTokens > 0) {
+            if (sequence.heldSinceStep > 0) {
                 holding--;
+                int further = tokens.tokens(sequence) + 1;
                 if (heldFollow
-                        && rows.contextTokens(i) == sequence.contextTokens + 1
-                        && isOneToken(sequence, rows, i)) {
+                        && rows.contextTokens(i) == sequence.contextTokens + further
+                        && isOneToken(sequence.nextTokenIndex + further - 1, rows, i)) {
                     contextGrew[i] = true;
                     following[i] = true;
                     holds[i] = true;
+                    hold(i, sequence);
                     continue;
                 }
-                held.settle(sequence);
+                tokens.settle(sequence);
             }
+            held.clear(i);
+            following[i] = false;
+            holds[i] = false;
             // Whoever waited between its steps may have waited for something of its own.
             if (sequence.ownUntilNanos < previousNanos || !isPlain(state, sequence, rows, i)) {
                 continue;
@@ -89,7 +120,7 @@ final class FollowingRows {
             if (first == null) {
                 first = sequence;
                 leader = i;
-                heldFollow = held.isAlike(first);
+                heldFollow = tokens.isAlike(first);
             } else {
                 following[i] = isAlike(first, sequence);
                 holds[i] =
@@ -98,7 +129,32 @@ final class FollowingRows {
         }
         if (holding > 0) {
             // Some are not in this step.
-            held.settleAll();
+            tokens.settleAll();
+            held.clear();
+        }
+    }
+
+    private void clearSettled(@Nullable SequenceState[] sequenceOfRow) {
+        for (int i = held.nextSetBit(0); i >= 0; i = held.nextSetBit(i + 1)) {
+            SequenceState sequence = sequenceOfRow[i];
+            if (sequence == null || sequence.heldSinceStep == 0) {
+                held.clear(i);
+            }
+        }
+    }
+
+    /** Says that the sequence of a row has held tokens. */
+    void hold(int row, SequenceState sequence) {
+        held.set(row);
+        heldUntilStep[row] = sequence.heldUntilStep;
+    }
+
+    /** Takes out of the held rows those whose batch ends with this step. */
+    void leaveOutFull(long step, int count) {
+        for (int i = 0; i < count; i++) {
+            if (heldUntilStep[i] == step) {
+                held.clear(i);
+            }
         }
     }
 
@@ -109,19 +165,18 @@ final class FollowingRows {
                 && sequence.lastKnown
                 && sequence.scheduled
                 && !sequence.preempted
-                && isOneToken(sequence, rows, row)
+                && isOneToken(sequence.nextTokenIndex, rows, row)
                 && sequence.nextTokenIndex > 0;
     }
 
     /** Whether a row is one further token of its sequence and nothing else. */
-    private boolean isOneToken(SequenceState sequence, SequenceRows rows, int row) {
+    private boolean isOneToken(int nextTokenIndex, SequenceRows rows, int row) {
         boolean decodes = onlyDecodes
                 || (rows.phaseCode(row) == Phase.DECODE.code()
                         && rows.tokenCount(row) == 1
                         && rows.cachedTokens(row) == SequenceRows.ABSENT);
         return decodes
-                && (rows.firstTokenIndex(row) == SequenceRows.ABSENT
-                        || rows.firstTokenIndex(row) == sequence.nextTokenIndex);
+                && (rows.firstTokenIndex(row) == SequenceRows.ABSENT || rows.firstTokenIndex(row) == nextTokenIndex);
     }
 
     /** Whether two plain sequences have the same in all that a judgement reads of them. */

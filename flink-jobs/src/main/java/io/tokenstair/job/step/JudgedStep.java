@@ -1,7 +1,9 @@
 package io.tokenstair.job.step;
 
+import io.tokenstair.event.SequenceRows;
 import io.tokenstair.job.evidence.Evidence;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -62,11 +64,11 @@ final class JudgedStep {
     /** Sequences that computed prompt tokens: usually none. */
     final List<PromptRow> promptRows = new ArrayList<>(2);
 
-    @Nullable
-    SequenceState largestContext;
-
-    @Nullable
-    SequenceState secondContext;
+    private final SequenceRows rows;
+    private final @Nullable SequenceState[] sequenceOfRow;
+    private boolean contextsCompared;
+    private @Nullable SequenceState largestContext;
+    private @Nullable SequenceState secondContext;
 
     /** Whether it schedules a sequence for the first time, or again after it lost its blocks: few steps do. */
     boolean schedules;
@@ -74,15 +76,64 @@ final class JudgedStep {
     /** Rows whose token is judged as that of another row: {@link FollowingRows}. */
     boolean[] following = {};
 
+    /** Rows of sequences with held tokens, of which a step changes nothing else: {@link HeldTokens}. */
+    BitSet held = new BitSet(0);
+
     /** Whether the token of a row is judged as that of another row. */
     boolean follows(int row) {
         return row < following.length && following[row];
     }
 
+    /** The sequence with the largest context; null where no row has a name. */
+    @Nullable
+    SequenceState largestContext() {
+        compareContexts();
+        return largestContext;
+    }
+
+    /** The one with the largest context beside that; null where there is none. */
+    @Nullable
+    SequenceState secondContext() {
+        compareContexts();
+        return secondContext;
+    }
+
+    private void compareContexts() {
+        if (contextsCompared) {
+            return;
+        }
+        contextsCompared = true;
+        int most = 0;
+        int second = 0;
+        for (int i = 0; i < rows.count(); i++) {
+            SequenceState sequence = sequenceOfRow[i];
+            int context = rows.contextTokens(i);
+            if (sequence == null) {
+                continue;
+            }
+            if (largestContext == null || context > most) {
+                secondContext = largestContext;
+                second = most;
+                largestContext = sequence;
+                most = context;
+            } else if (secondContext == null || context > second) {
+                secondContext = sequence;
+                second = context;
+            }
+        }
+    }
+
     /** A sequence that computed new or lost prompt tokens in the step. */
     record PromptRow(SequenceState sequence, int tokens, long nanos, boolean recompute) {}
 
+    /**
+     * A step that is judged.
+     *
+     * @param sequenceOfRow the sequence of each of its rows, as long as it is judged
+     */
     JudgedStep(
+            SequenceRows rows,
+            @Nullable SequenceState[] sequenceOfRow,
             String eventId,
             long stepId,
             long beginNanos,
@@ -95,6 +146,8 @@ final class JudgedStep {
             long prefillTokens,
             long recomputeTokens,
             boolean warm) {
+        this.rows = rows;
+        this.sequenceOfRow = sequenceOfRow;
         this.eventId = eventId;
         this.stepId = stepId;
         this.beginNanos = beginNanos;

@@ -128,11 +128,14 @@ public class SequenceState {
     /** One more than the number of the step whose shared row is its last one; not kept in snapshots. */
     transient long sharedInStep;
 
-    /** Tokens of its last steps that its batch does not have yet: {@link HeldTokens}. None when a timeline is done. */
-    transient int heldTokens;
+    /**
+     * One more than the number of the step that made the first of its tokens that its batch does not have yet ({@link HeldTokens}); 0 where it
+     * has all, as when a timeline is done.
+     */
+    transient long heldSinceStep;
 
-    /** The last token that may be held. */
-    transient int heldUntilIndex;
+    /** One more than the number of the step with which its batch is full. */
+    transient long heldUntilStep;
 
     /** Its name as it travels, with this clock. */
     byte[] packedName(String clockId, String origin) {

@@ -113,6 +113,15 @@ final class StepStatistics {
                 : null;
     }
 
+    /** Counts the gaps of so many of them, all of one priority, none the first of its sequence. False where each must be counted by itself. */
+    boolean alike(@Nullable Integer priority, int count) {
+        if (alike == null || !Objects.equals(priority, alikePriority)) {
+            return false;
+        }
+        alikeCount += count;
+        return true;
+    }
+
     /** Counts the gap of one of them, not the first of its sequence. */
     void alike(SequenceState sequence, TokenRow row, int tokenIndex) {
         if (alike != null && Objects.equals(sequence.priority, alikePriority)) {

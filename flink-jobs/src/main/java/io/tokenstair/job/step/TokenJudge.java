@@ -9,6 +9,7 @@ import io.tokenstair.event.StepCompleted;
 import io.tokenstair.job.evidence.TransferWait;
 import io.tokenstair.job.window.SortedWindow;
 import io.tokenstair.narrative.Phrase;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,6 +61,7 @@ final class TokenJudge {
 
     JudgedStep begin(
             StepCompleted step,
+            @Nullable SequenceState[] sequenceOfRow,
             String eventId,
             long begin,
             long end,
@@ -119,6 +121,8 @@ final class TokenJudge {
         StepTimeSnapshot snapshot = state.snapshot;
         boolean warm = snapshot.known();
         JudgedStep judged = new JudgedStep(
+                rows,
+                sequenceOfRow,
                 eventId,
                 step.stepId(),
                 begin,
@@ -214,18 +218,17 @@ final class TokenJudge {
 
     /**
      * Adds the step to what its sequences have gathered since their last token, but for those of {@link JudgedStep#follows}; rows without
-     * a name are only part of its load.
+     * a name are only part of its load. Contexts of the sequences stay those of the step before.
      */
     void rows(JudgedStep judged, SequenceRows rows, @Nullable SequenceState[] sequenceOfRow) {
         boolean onlyDecodes = rows.onlyDecodes();
-        for (int i = 0; i < rows.count(); i++) {
+        BitSet held = judged.held;
+        for (int i = held.nextClearBit(0); i < rows.count(); i = held.nextClearBit(i + 1)) {
             SequenceState sequence = sequenceOfRow[i];
             if (sequence == null) {
                 continue;
             }
-            sequence.contextTokens = rows.contextTokens(i);
             sequence.running = true;
-            largest(judged, sequence);
             int phase = onlyDecodes ? Phase.DECODE.code() : rows.phaseCode(i);
             if (phase != Phase.DECODE.code()) {
                 int tokens = rows.scheduledTokens(i);
@@ -238,7 +241,7 @@ final class TokenJudge {
         if (largest != null) {
             state.prefilled(largest.sequence().name.requestId, judged.eventId, largest.tokens());
         }
-        for (int i = 0; i < rows.count(); i++) {
+        for (int i = held.nextClearBit(0); i < rows.count(); i = held.nextClearBit(i + 1)) {
             SequenceState sequence = sequenceOfRow[i];
             if (sequence != null && !judged.follows(i)) {
                 gather(judged, sequence);
@@ -254,15 +257,6 @@ final class TokenJudge {
             }
         }
         return most;
-    }
-
-    private static void largest(JudgedStep judged, SequenceState sequence) {
-        if (judged.largestContext == null || sequence.contextTokens > judged.largestContext.contextTokens) {
-            judged.secondContext = judged.largestContext;
-            judged.largestContext = sequence;
-        } else if (judged.secondContext == null || sequence.contextTokens > judged.secondContext.contextTokens) {
-            judged.secondContext = sequence;
-        }
     }
 
     /** Adds the step to what a sequence has gathered since its last token. */
@@ -841,14 +835,14 @@ final class TokenJudge {
             }
             case KV_PRESSURE ->
                 sequence.queuedBlockHolder != null ? sequence.queuedBlockHolder : other(judged, sequence);
-            case CONTEXT_GROWTH -> judged.largestContext == sequence ? null : other(judged, sequence);
+            case CONTEXT_GROWTH -> judged.largestContext() == sequence ? null : other(judged, sequence);
             case HOST_PAUSE -> pausedRole != null ? pausedRole : RecordedEvidence.culprit(cause, sequence);
             default -> RecordedEvidence.culprit(cause, sequence);
         };
     }
 
     private static @Nullable String other(JudgedStep judged, SequenceState sequence) {
-        SequenceState largest = judged.largestContext == sequence ? judged.secondContext : judged.largestContext;
+        SequenceState largest = judged.largestContext() == sequence ? judged.secondContext() : judged.largestContext();
         return largest == null ? null : largest.name.requestId;
     }
 
