@@ -248,7 +248,7 @@ class AnalyseStepsHarnessTest {
             assertThat(shown(listener, "sequencesOpen")).isEqualTo(3);
             assertThat(shown(listener, "eventsWaiting")).isZero();
             long bytes = shown(listener, "stateBytes");
-            assertThat(bytes).isBetween(2 * 500L, 2 * 20_000L);
+            assertThat(bytes).isBetween(2 * 500L, 2 * 40_000L);
 
             one.idle(4_000_000_000L).start(64, "d").start(64, "e").decode(3, "a", "b", "d", "e");
             taken = take(harness, one, "engine-1", taken);
