@@ -52,7 +52,8 @@ final class SlowGroups {
             group.spellLostNanos = 0;
             group.spellTold = false;
         }
-        group.spellLostNanos += slow.lostNanos;
+        // A spell is somebody's: where a group is of several, what one token lost.
+        group.spellLostNanos = ofCause < CULPRITS ? group.spellLostNanos + slow.lostNanos : slow.lostNanos;
         group.lastTokenIndex = token.tokenIndex;
         group.toEpochNanos = token.producedEpochNanos;
         group.tokens++;

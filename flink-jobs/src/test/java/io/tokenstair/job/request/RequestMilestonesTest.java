@@ -48,6 +48,18 @@ class RequestMilestonesTest {
     }
 
     @Test
+    void manyOthersWhoCostLittleEachAreNoSpell() {
+        EngineScript engine = new EngineScript().start(64, "x").decode(64, "x");
+        for (int i = 0; i < 40; i++) {
+            String other = "p" + i;
+            engine.queue(other, 80).step().decode("x").prefill(other, 80).run();
+            engine.finish(other, "length").decode(1, "x");
+        }
+
+        assertThat(lived(engine, "x").milestones).isEmpty();
+    }
+
+    @Test
     void aClientThatLeavesIsSaidWhenItLeaves() {
         EngineScript engine = new EngineScript().start(64, "x").decode(20, "x").finish("x", "abort");
         Told told = engine.told();
