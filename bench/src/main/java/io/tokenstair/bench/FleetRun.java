@@ -136,30 +136,26 @@ public final class FleetRun implements AutoCloseable {
     }
 
     private void wire(Variant variant, StreamExecutionEnvironment environment, Path archive) {
-        if (variant == Variant.NOOP_TOKENS) {
-            noopTokens(environment);
-            return;
-        }
-        DataStream<RawRecord> records = records(environment);
         switch (variant) {
-            case NOOP -> noop(records);
-            case JOB -> job(records, builtIn(), null, null);
-            case JOB_NO_RULES -> job(records, List.of(), null, null);
-            case JOB_MANY_RULES -> job(records, manyRules(false), null, null);
-            case JOB_EXPLOSIVE_RULE -> job(records, manyRules(true), null, null);
+            case NOOP -> noop(records(environment));
+            case NOOP_TOKENS -> noopTokens(environment);
+            case JOB -> job(records(environment), builtIn(), null, null);
+            case JOB_NO_RULES -> job(records(environment), List.of(), null, null);
+            case JOB_MANY_RULES -> job(records(environment), manyRules(false), null, null);
+            case JOB_EXPLOSIVE_RULE -> job(records(environment), manyRules(true), null, null);
             case JOB_RELOADED_RULES ->
                 job(
-                        records.flatMap(new AddRevisions(REVISION_EVERY_RECORDS, REVISIONS))
+                        records(environment)
+                                .flatMap(new AddRevisions(REVISION_EVERY_RECORDS, REVISIONS))
                                 .returns(RawRecordTypeInfo.INSTANCE)
                                 .name("add-revisions")
                                 .uid("add-revisions"),
                         manyRules(false),
                         null,
                         null);
-            case CEP_RAW -> drop(RawStaircase.over(records, TOKENS, SLOW), "matches");
-            case JOB_RAW -> job(records, builtIn(), archive, null);
-            case JOB_RAW_TOKENS -> job(records, builtIn(), archive, archive);
-            case NOOP_TOKENS -> throw new IllegalStateException("It reads no records");
+            case CEP_RAW -> drop(RawStaircase.over(records(environment), TOKENS, SLOW), "matches");
+            case JOB_RAW -> job(records(environment), builtIn(), archive, null);
+            case JOB_RAW_TOKENS -> job(records(environment), builtIn(), archive, archive);
         }
     }
 

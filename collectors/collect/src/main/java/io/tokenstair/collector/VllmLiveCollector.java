@@ -44,7 +44,11 @@ final class VllmLiveCollector implements Collector {
                         OptionKind.DURATION,
                         "10ms",
                         "How often the probe's processes are looked up in /proc; 0s: never."),
-                Option.of("engine", OptionKind.TEXT, "vllm-0", "Name of an engine without TOKENSTAIR_ENGINE_ID."));
+                Option.of(
+                        EngineOptions.ENGINE,
+                        OptionKind.TEXT,
+                        "vllm-0",
+                        "Name of an engine without TOKENSTAIR_ENGINE_ID."));
     }
 
     @Override
@@ -78,13 +82,13 @@ final class VllmLiveCollector implements Collector {
         Duration hostEvery = values.duration("host-every");
         return new VllmSettings(
                 name,
-                values.text("engine"),
+                values.text(EngineOptions.ENGINE),
                 values.optionalText("probe"),
-                EngineOptions.list(values.optionalText("kv-events")),
-                EngineOptions.list(values.optionalText("kv-replay")),
-                EngineOptions.orEmpty(values.optionalText("kv-topic")),
+                EngineOptions.list(values.optionalText(EngineOptions.KV_EVENTS)),
+                EngineOptions.list(values.optionalText(EngineOptions.KV_REPLAY)),
+                EngineOptions.orEmpty(values.optionalText(EngineOptions.KV_TOPIC)),
                 EngineOptions.page(values, EngineOptions.METRICS),
-                values.duration("metrics-every"),
+                values.duration(EngineOptions.METRICS_EVERY),
                 hostEvery.isZero() ? null : hostEvery);
     }
 
@@ -95,21 +99,21 @@ final class VllmLiveCollector implements Collector {
         if (probe != null) {
             looks.add(PortLook.atZeroMq("probe", probe));
         }
-        for (String publisher : EngineOptions.list(values.optionalText("kv-events"))) {
+        for (String publisher : EngineOptions.list(values.optionalText(EngineOptions.KV_EVENTS))) {
             looks.add(ZeroMqLook.at(
-                    "kv-events", publisher, List.of("PUB", "XPUB"), "SUB", "vLLM with --kv-events-config"));
+                    EngineOptions.KV_EVENTS, publisher, List.of("PUB", "XPUB"), "SUB", "vLLM with --kv-events-config"));
         }
-        for (String replay : EngineOptions.list(values.optionalText("kv-replay"))) {
+        for (String replay : EngineOptions.list(values.optionalText(EngineOptions.KV_REPLAY))) {
             looks.add(ZeroMqLook.at(
-                    "kv-replay",
+                    EngineOptions.KV_REPLAY,
                     replay,
                     List.of("ROUTER"),
                     "DEALER",
                     "vLLM with a replay_endpoint in --kv-events-config"));
         }
-        String metrics = values.optionalText("metrics");
+        String metrics = values.optionalText(EngineOptions.METRICS);
         if (metrics != null) {
-            looks.add(MetricsLook.at("metrics", URI.create(metrics), Engine.VLLM));
+            looks.add(MetricsLook.at(EngineOptions.METRICS, URI.create(metrics), Engine.VLLM));
         }
         return looks;
     }

@@ -124,8 +124,7 @@ final class StepStatistics {
 
     /** Counts the gap of one of them, not the first of its sequence. */
     void alike(SequenceState sequence, TokenRow row, int tokenIndex) {
-        if (alike != null && Objects.equals(sequence.priority, alikePriority)) {
-            alikeCount++;
+        if (alike(sequence.priority, 1)) {
             return;
         }
         endAlike();
