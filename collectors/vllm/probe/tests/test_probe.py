@@ -197,6 +197,14 @@ class ProbeTest(unittest.TestCase):
         scheduler._tokenstair = StepRecorder(scheduler, self.outbox(), {"engineVersion": "0.32.0"})
         return scheduler
 
+    def watch(self):
+        """Begins to watch this process for the collector of the test."""
+        os.environ["TOKENSTAIR_PROBE"] = self.collected.address
+        try:
+            return ProcessWatch.start("engine", 0)
+        finally:
+            del os.environ["TOKENSTAIR_PROBE"]
+
     def run_step(self, scheduler, output, result):
         scheduler.step_output, scheduler.result = output, result
         self.assertIs(scheduler.schedule(), output)
@@ -557,11 +565,7 @@ class ProbeTest(unittest.TestCase):
                     ["AllBlocksCleared"]], 0])
 
     def test_a_look_that_comes_late_tells_of_a_stall_and_steps_one_after_the_other_are_looked_at_seldom(self):
-        os.environ["TOKENSTAIR_PROBE"] = self.collected.address
-        try:
-            watch = ProcessWatch.start("engine", 0)
-        finally:
-            del os.environ["TOKENSTAIR_PROBE"]
+        watch = self.watch()
         recorder = SimpleNamespace(step_count=0, slow_nanos=-(1 << 62), ship=lambda: shipped.append(time.monotonic()))
         shipped = []
         watch._recorders = (recorder,)
@@ -583,11 +587,7 @@ class ProbeTest(unittest.TestCase):
         self.assertTrue(any(record[2] >= started and record[3] - record[2] >= 600_000_000 for record in paused), paused)
 
     def test_a_stall_between_steps_that_go_on_is_seen(self):
-        os.environ["TOKENSTAIR_PROBE"] = self.collected.address
-        try:
-            watch = ProcessWatch.start("engine", 0)
-        finally:
-            del os.environ["TOKENSTAIR_PROBE"]
+        watch = self.watch()
         scheduler = Probed("a")
         recorder = scheduler._tokenstair = StepRecorder(scheduler, Outbox(watch.wire, "engine", 0, "steps"), {})
         watch.carry(recorder)
@@ -941,11 +941,7 @@ class ProbeTest(unittest.TestCase):
         self.assertEqual(rows[-1][2], recorder.outbox.lost)
 
     def test_an_engine_that_ends_sends_what_it_holds(self):
-        os.environ["TOKENSTAIR_PROBE"] = self.collected.address
-        try:
-            watch = ProcessWatch.start("engine", 0)
-        finally:
-            del os.environ["TOKENSTAIR_PROBE"]
+        watch = self.watch()
         scheduler = Probed("a")
         scheduler._tokenstair = StepRecorder(scheduler, Outbox(watch.wire, "engine", 0, "steps"), {})
         watch.carry(scheduler._tokenstair)

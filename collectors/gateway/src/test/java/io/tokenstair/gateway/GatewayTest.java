@@ -40,6 +40,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -156,9 +157,9 @@ class GatewayTest {
             }
         }
         assertThat(tokens).hasSize(128);
-        List<RequestReceived> received = of(RequestReceived.class, events);
+        List<RequestReceived> received = LogRecords.of(RequestReceived.class, events);
         assertThat(received).hasSize(128);
-        List<RequestCompleted> completed = of(RequestCompleted.class, events);
+        List<RequestCompleted> completed = LogRecords.of(RequestCompleted.class, events);
         assertThat(completed).hasSize(128);
         for (RequestCompleted one : completed) {
             assertThat(one.outcome()).isEqualTo("complete");
@@ -166,8 +167,8 @@ class GatewayTest {
             assertThat(one.promptTokens()).isEqualTo(3);
             assertThat(one.headersNanos()).isNotNull();
         }
-        assertThat(of(IdAliased.class, events)).hasSize(128);
-        assertThat(of(ClockSampled.class, events)).isNotEmpty();
+        assertThat(LogRecords.of(IdAliased.class, events)).hasSize(128);
+        assertThat(LogRecords.of(ClockSampled.class, events)).isNotEmpty();
     }
 
     @Test
@@ -199,7 +200,7 @@ class GatewayTest {
         assertThat(second.get("traceparent")).matches("00-[0-9a-f]{32}-[0-9a-f]{16}-01");
         assertThat(engine.bodies.get("mine")).isEqualTo(body);
         assertThat(engine.bodies.get(id)).isEqualTo(body);
-        List<RequestReceived> received = of(RequestReceived.class, events());
+        List<RequestReceived> received = LogRecords.of(RequestReceived.class, events());
         assertThat(received.get(0).traceId()).isEqualTo("4bf92f3577b34da6a3ce929d0e0e4736");
         assertThat(received.get(0).parentSpanId()).isEqualTo("00f067aa0ba902b7");
         assertThat(received.get(0).maxTokens()).isEqualTo(2);
@@ -223,8 +224,8 @@ class GatewayTest {
         assertThat(raw("X-Request-Id: " + "x".repeat(1 << 20) + "\r\n")).doesNotContain("200 OK");
         assertThat(engine.headers).hasSize(4);
         List<Event> events = events();
-        assertThat(of(RequestReceived.class, events)).hasSize(4);
-        assertThat(of(Rejected.class, events))
+        assertThat(LogRecords.of(RequestReceived.class, events)).hasSize(4);
+        assertThat(LogRecords.of(Rejected.class, events))
                 .hasSize(4)
                 .allSatisfy(refused -> assertThat(refused.reason().length()).isLessThan(200));
     }
@@ -261,7 +262,7 @@ class GatewayTest {
             answer.body().close();
             waitFor(() -> engine.cancelled.get() == before + 1);
         }
-        for (RequestCompleted one : of(RequestCompleted.class, events())) {
+        for (RequestCompleted one : LogRecords.of(RequestCompleted.class, events())) {
             assertThat(one.outcome()).isEqualTo("client-closed");
             assertThat(one.clientClosedNanos()).isNotNull();
             assertThat(one.httpStatus()).isEqualTo(200);
@@ -287,7 +288,7 @@ class GatewayTest {
                         HttpResponse.BodyHandlers.ofString());
         assertThat(refused.statusCode()).isEqualTo(400);
         assertThat(refused.body()).contains("secret");
-        List<RequestCompleted> completed = of(RequestCompleted.class, events());
+        List<RequestCompleted> completed = LogRecords.of(RequestCompleted.class, events());
         assertThat(completed).hasSize(3);
         assertThat(completed.get(0).outcome()).isEqualTo("failed");
         assertThat(completed.get(0).errorType()).isEqualTo("upstream-closed");
@@ -307,7 +308,8 @@ class GatewayTest {
         assertThat(answer.statusCode()).isEqualTo(502);
         assertThat(answer.body()).contains("upstream-unreachable");
         engine = null;
-        RequestCompleted completed = of(RequestCompleted.class, events()).get(0);
+        RequestCompleted completed =
+                LogRecords.of(RequestCompleted.class, events()).get(0);
         assertThat(completed.outcome()).isEqualTo("http-error");
         assertThat(completed.httpStatus()).isEqualTo(502);
     }
@@ -319,7 +321,7 @@ class GatewayTest {
                 .send(HttpRequest.newBuilder(at("/health")).build(), HttpResponse.BodyHandlers.ofString());
         assertThat(health.body()).isEqualTo("healthy");
         assertThat(engine.headers.remove().contains("x-request-id")).isFalse();
-        assertThat(of(RequestReceived.class, events())).isEmpty();
+        assertThat(LogRecords.of(RequestReceived.class, events())).isEmpty();
     }
 
     @Test
@@ -440,7 +442,7 @@ class GatewayTest {
                         completion("{\"prompt\":\"" + "x".repeat(2_000) + "\"}").build(),
                         HttpResponse.BodyHandlers.ofString());
         assertThat(tooLong.statusCode()).isEqualTo(413);
-        assertThat(of(RequestCompleted.class, events()))
+        assertThat(LogRecords.of(RequestCompleted.class, events()))
                 .extracting(RequestCompleted::errorType)
                 .containsExactlyInAnyOrder("body-timeout", "body-too-long");
     }
@@ -453,33 +455,39 @@ class GatewayTest {
         }
     }
 
+    /** With TLS where a side has a certificate: the one that clients are shown, the one that the engine's is trusted by. */
+    private static GatewaySettings tls(
+            GatewaySettings usual,
+            boolean upstreamHttp2,
+            @Nullable SelfSignedCertificate shown,
+            @Nullable Path upstreamCa) {
+        return new GatewaySettings(
+                usual.host(),
+                usual.port(),
+                usual.upstream(),
+                upstreamHttp2,
+                shown == null ? null : Path.of(shown.certificatePath()),
+                shown == null ? null : Path.of(shown.privateKeyPath()),
+                upstreamCa,
+                1,
+                usual.maxConnections(),
+                usual.maxHeaderBytes(),
+                usual.maxBodyBytes(),
+                usual.headerTimeout(),
+                usual.bodyTimeout(),
+                usual.stallTimeout(),
+                usual.connectTimeout(),
+                true,
+                usual.maxQueuedBytes());
+    }
+
     @Test
     void tlsOnBothSides() throws Exception {
         SelfSignedCertificate engineSide = SelfSignedCertificate.create("localhost");
         SelfSignedCertificate gatewaySide = SelfSignedCertificate.create("localhost");
         TestEngine server = new TestEngine(
                 new HttpServerOptions().setSsl(true).setUseAlpn(true).setKeyCertOptions(engineSide.keyCertOptions()));
-        start(
-                server,
-                "https",
-                settings -> new GatewaySettings(
-                        settings.host(),
-                        settings.port(),
-                        settings.upstream(),
-                        true,
-                        Path.of(gatewaySide.certificatePath()),
-                        Path.of(gatewaySide.privateKeyPath()),
-                        Path.of(engineSide.certificatePath()),
-                        1,
-                        settings.maxConnections(),
-                        settings.maxHeaderBytes(),
-                        settings.maxBodyBytes(),
-                        settings.headerTimeout(),
-                        settings.bodyTimeout(),
-                        settings.stallTimeout(),
-                        settings.connectTimeout(),
-                        true,
-                        settings.maxQueuedBytes()));
+        start(server, "https", settings -> tls(settings, true, gatewaySide, Path.of(engineSide.certificatePath())));
         for (HttpClient.Version version : HttpClient.Version.values()) {
             HttpClient client = HttpClient.newBuilder()
                     .version(version)
@@ -493,7 +501,7 @@ class GatewayTest {
             assertThat(answer.version()).isEqualTo(version);
             assertThat(answer.body()).endsWith("[DONE]\n\n");
         }
-        assertThat(of(RequestCompleted.class, events()))
+        assertThat(LogRecords.of(RequestCompleted.class, events()))
                 .hasSize(2)
                 .allSatisfy(completed -> assertThat(completed.outputTokens()).isEqualTo(6));
     }
@@ -510,24 +518,7 @@ class GatewayTest {
         start(
                 new TestEngine(options),
                 engineTls ? "https" : "http",
-                settings -> new GatewaySettings(
-                        settings.host(),
-                        settings.port(),
-                        settings.upstream(),
-                        false,
-                        clientTls ? shown : null,
-                        clientTls ? Path.of(certificate.privateKeyPath()) : null,
-                        engineTls ? shown : null,
-                        1,
-                        settings.maxConnections(),
-                        settings.maxHeaderBytes(),
-                        settings.maxBodyBytes(),
-                        settings.headerTimeout(),
-                        settings.bodyTimeout(),
-                        settings.stallTimeout(),
-                        settings.connectTimeout(),
-                        true,
-                        settings.maxQueuedBytes()));
+                settings -> tls(settings, false, clientTls ? certificate : null, engineTls ? shown : null));
         HttpClient client = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .sslContext(trusting(shown))
@@ -541,7 +532,7 @@ class GatewayTest {
         assertThat(answer.body().split("\"token_ids\"", -1)).hasSize(201);
         assertThat(answer.body()).endsWith("[DONE]\n\n");
         assertThat(pieces("straight")).isGreaterThan(pieces("queue"));
-        assertThat(of(RequestCompleted.class, events()))
+        assertThat(LogRecords.of(RequestCompleted.class, events()))
                 .hasSize(1)
                 .allSatisfy(completed -> assertThat(completed.outputTokens()).isEqualTo(200));
     }
@@ -627,7 +618,7 @@ class GatewayTest {
                     .orElseThrow());
         }
         assertThat(ids).hasSize(3).contains("same");
-        assertThat(of(RequestCompleted.class, events()))
+        assertThat(LogRecords.of(RequestCompleted.class, events()))
                 .allSatisfy(completed -> assertThat(completed.outputTokens()).isEqualTo(50))
                 .extracting(RequestCompleted::requestId)
                 .containsExactlyInAnyOrderElementsOf(ids);
@@ -653,10 +644,6 @@ class GatewayTest {
                 usual.connectTimeout(),
                 true,
                 usual.maxQueuedBytes());
-    }
-
-    private static <T extends Event> List<T> of(Class<T> type, List<Event> events) {
-        return events.stream().filter(type::isInstance).map(type::cast).toList();
     }
 
     static void waitFor(BooleanSupplier condition) throws InterruptedException {

@@ -32,4 +32,9 @@ final class LogRecords {
         }
         return events;
     }
+
+    /** Those of one kind. */
+    static <T extends Event> List<T> of(Class<T> type, List<Event> events) {
+        return events.stream().filter(type::isInstance).map(type::cast).toList();
+    }
 }

@@ -7,7 +7,6 @@ import io.tokenstair.event.ChunkDelivered;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.log.LogOutlet;
-import io.tokenstair.server.HealthFigure;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -102,7 +101,7 @@ class OddStreamsTest {
         private void serve(Socket socket) {
             try (socket) {
                 socket.setTcpNoDelay(true);
-                while (!head(socket.getInputStream()).isEmpty()) {
+                while (!RestedConnectionTest.head(socket.getInputStream()).isEmpty()) {
                     socket.getInputStream().readNBytes(ASKED.length());
                     for (byte[] segment : framing.segments()) {
                         socket.getOutputStream().write(segment);
@@ -254,18 +253,6 @@ class OddStreamsTest {
         return LogRecords.eventsIn(folder.resolve("log"));
     }
 
-    private static String head(InputStream in) throws IOException {
-        StringBuilder head = new StringBuilder();
-        while (head.indexOf("\r\n\r\n") < 0) {
-            int next = in.read();
-            if (next < 0) {
-                return "";
-            }
-            head.append((char) next);
-        }
-        return head.toString();
-    }
-
     private void ask(OutputStream out) throws IOException {
         out.write(utf8("POST /v1/completions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: "
                 + ASKED.length() + "\r\n\r\n" + ASKED));
@@ -274,7 +261,7 @@ class OddStreamsTest {
     /** What a client reads on a connection that it keeps: head, body out of its chunks, and all behind the last one. */
     private record Answer(String head, byte[] body, String trailers) {
         static Answer of(InputStream in) throws IOException {
-            String head = OddStreamsTest.head(in);
+            String head = RestedConnectionTest.head(in);
             int length = head.toLowerCase(Locale.ROOT).indexOf("content-length: ");
             if (length >= 0) {
                 String bytes = head.substring(length + 16, head.indexOf("\r\n", length));
@@ -367,14 +354,6 @@ class OddStreamsTest {
         return tokens;
     }
 
-    private long pieces(String way) {
-        return gateway.health().stream()
-                .filter(figure -> figure.family().equals("tokenstair_gateway_pieces")
-                        && figure.label().contains(way))
-                .mapToLong(HealthFigure::value)
-                .sum();
-    }
-
     @Test
     void whatIsCompressedPassesAsItIsAndItsTokensStayUnknown() throws Exception {
         ByteArrayOutputStream packed = new ByteArrayOutputStream();
@@ -391,11 +370,8 @@ class OddStreamsTest {
             assertThat(answer.body()).isEqualTo(packed.toByteArray());
         }
         List<Event> events = events(1);
-        RequestCompleted completed = events.stream()
-                .filter(RequestCompleted.class::isInstance)
-                .map(RequestCompleted.class::cast)
-                .findFirst()
-                .orElseThrow();
+        RequestCompleted completed =
+                LogRecords.of(RequestCompleted.class, events).get(0);
         assertThat(completed.outcome()).isEqualTo("complete");
         assertThat(completed.outputTokens()).isNull();
         assertThat(tokens(events, completed.requestId())).isEmpty();
@@ -414,11 +390,8 @@ class OddStreamsTest {
                 .contains(EVENTS.get(3))
                 .doesNotContain("\r\n0\r\n");
         List<Event> events = events(1);
-        RequestCompleted completed = events.stream()
-                .filter(RequestCompleted.class::isInstance)
-                .map(RequestCompleted.class::cast)
-                .findFirst()
-                .orElseThrow();
+        RequestCompleted completed =
+                LogRecords.of(RequestCompleted.class, events).get(0);
         assertThat(completed.outcome()).isEqualTo("failed");
         assertThat(completed.errorType()).isEqualTo("upstream-closed");
         assertThat(tokens(events, completed.requestId())).containsExactly("0+2", "2+1", "3+3");

@@ -87,22 +87,23 @@ class RestedConnectionTest {
             }
         }
 
-        private static String head(InputStream in) throws IOException {
-            StringBuilder head = new StringBuilder();
-            while (head.indexOf("\r\n\r\n") < 0) {
-                int next = in.read();
-                if (next < 0) {
-                    return "";
-                }
-                head.append((char) next);
-            }
-            return head.toString();
-        }
-
         @Override
         public void close() throws IOException {
             server.close();
         }
+    }
+
+    /** The head of a request or an answer, with the empty line behind it; empty where the connection ends before. */
+    static String head(InputStream in) throws IOException {
+        StringBuilder head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+            int next = in.read();
+            if (next < 0) {
+                return "";
+            }
+            head.append((char) next);
+        }
+        return head.toString();
     }
 
     private static Gateway before(ClosingEngine engine, LogOutlet outlet) throws Exception {

@@ -450,10 +450,7 @@ class EngineTimelineTest {
     @Test
     void threadsStoodReadyWithoutACore() {
         EngineScript engine = warm(new EngineScript().hostSampled());
-        engine.step().decode("a", "b").late(60 * MILLIS, Threads.STAND_READY).run();
-        engine.decode(5, "a", "b");
-
-        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+        Token token = ofLateStep(engine, 60 * MILLIS, Threads.STAND_READY);
 
         assertThat(token.cause()).isEqualTo(Cause.HOST_CONTENTION);
         assertThat(token.is(TokenBatch.HOST_COVERED)).isTrue();
@@ -509,10 +506,7 @@ class EngineTimelineTest {
     @Test
     void theProcessStoodStill() {
         EngineScript engine = warm(new EngineScript().hostSampled());
-        engine.step().decode("a", "b").late(120 * MILLIS, Threads.STAND_STILL).run();
-        engine.decode(5, "a", "b");
-
-        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+        Token token = ofLateStep(engine, 120 * MILLIS, Threads.STAND_STILL);
 
         assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
         assertThat(token.part(Part.HOST_PAUSE)).isCloseTo(120 * MILLIS, within(20 * MILLIS));
@@ -521,15 +515,16 @@ class EngineTimelineTest {
     @Test
     void anEngineThatIsStoppedIsAPauseWhateverItsWorkerWaitsFor() {
         EngineScript engine = warm(new EngineScript().hostSampled());
-        engine.step()
-                .decode("a", "b")
-                .late(120 * MILLIS, Threads.ENGINE_STILL_WORKER_READY)
-                .run();
-        engine.decode(5, "a", "b");
-
-        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+        Token token = ofLateStep(engine, 120 * MILLIS, Threads.ENGINE_STILL_WORKER_READY);
 
         assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
+    }
+
+    /** Runs a step that takes longer by so much in which threads did that, and five more; the token of "a" that it made. */
+    private static Token ofLateStep(EngineScript engine, long nanos, Threads threads) {
+        engine.step().decode("a", "b").late(nanos, threads).run();
+        engine.decode(5, "a", "b");
+        return engine.told().token("a", engine.madeTokens("a") - 6);
     }
 
     // ---- waits for block I/O
@@ -545,13 +540,7 @@ class EngineTimelineTest {
     @Test
     void aProcessThatWaitedForBlockIoIsAPauseThatSaysSo() {
         EngineScript engine = warmAndSampled();
-        engine.step()
-                .decode("a", "b")
-                .late(120 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
-                .run();
-        engine.decode(5, "a", "b");
-
-        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+        Token token = ofLateStep(engine, 120 * MILLIS, Threads.WAIT_FOR_BLOCK_IO);
 
         assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
         assertThat(token.part(Part.HOST_PAUSE)).isCloseTo(120 * MILLIS, within(20 * MILLIS));
@@ -565,13 +554,7 @@ class EngineTimelineTest {
     @Test
     void theSamePauseWithoutTheCountSaysNothingOfBlockIo() {
         EngineScript engine = warm(new EngineScript().hostSampled());
-        engine.step()
-                .decode("a", "b")
-                .late(120 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
-                .run();
-        engine.decode(5, "a", "b");
-
-        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+        Token token = ofLateStep(engine, 120 * MILLIS, Threads.WAIT_FOR_BLOCK_IO);
 
         assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
         assertThat(token.why().confidenceWhy + token.why().chain).doesNotContain("block I/O");
@@ -580,10 +563,7 @@ class EngineTimelineTest {
     @Test
     void aPauseBesideWhichNothingWasCountedSaysNothingOfBlockIo() {
         EngineScript engine = warmAndSampled();
-        engine.step().decode("a", "b").late(120 * MILLIS, Threads.STAND_STILL).run();
-        engine.decode(5, "a", "b");
-
-        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+        Token token = ofLateStep(engine, 120 * MILLIS, Threads.STAND_STILL);
 
         assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
         assertThat(token.why().confidenceWhy + token.why().chain).doesNotContain("block I/O");
@@ -608,13 +588,7 @@ class EngineTimelineTest {
     void aWaitForBlockIoAndOneForACoreAreChargedOnceEach() {
         EngineScript engine = warmAndSampled();
         engine.idle(50 * MILLIS, Threads.STAND_READY);
-        engine.step()
-                .decode("a", "b")
-                .late(70 * MILLIS, Threads.WAIT_FOR_BLOCK_IO)
-                .run();
-        engine.decode(5, "a", "b");
-
-        Token token = engine.told().token("a", engine.madeTokens("a") - 6);
+        Token token = ofLateStep(engine, 70 * MILLIS, Threads.WAIT_FOR_BLOCK_IO);
 
         assertThat(token.cause()).isEqualTo(Cause.HOST_PAUSE);
         assertThat(token.part(Part.HOST_PAUSE)).isCloseTo(70 * MILLIS, within(11 * MILLIS));
