@@ -9,12 +9,13 @@ import io.opentelemetry.proto.metrics.v1.Metric;
 import io.opentelemetry.proto.metrics.v1.NumberDataPoint;
 import io.opentelemetry.proto.metrics.v1.SummaryDataPoint;
 import io.opentelemetry.proto.resource.v1.Resource;
+import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.wire.Utf8;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -185,16 +186,11 @@ final class MetricReader {
         return series.events;
     }
 
-    /** A label, its value escaped as Prometheus does. */
-    static String label(String name, String value) {
-        return name + "=\"" + value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + '"';
-    }
-
     /** The samples of one data point. */
     private static final class Series {
         private final String name;
         private final String source;
-        private final TreeMap<String, String> labels = new TreeMap<>();
+        private final Map<String, String> labels = new HashMap<>();
         private final @Nullable Long stamp;
         private final List<TimedEvent> events = new ArrayList<>();
 
@@ -235,19 +231,15 @@ final class MetricReader {
             if (Double.isNaN(value)) {
                 throw new OtlpException("a value that is not a number");
             }
-            StringBuilder joined = new StringBuilder();
-            TreeMap<String, String> all = new TreeMap<>(labels);
+            Map<String, @Nullable String> all = new HashMap<>(labels);
             if (extra != null && extraValue != null) {
                 all.put(extra, extraValue);
             }
-            for (Map.Entry<String, String> label : all.entrySet()) {
-                joined.append(joined.isEmpty() ? "" : ",").append(label(label.getKey(), label.getValue()));
-            }
+            String joined = LabelText.of(all);
             if (joined.length() > MAX_LABELS_CHARACTERS) {
                 throw new OtlpException("labels of more than " + MAX_LABELS_CHARACTERS + " characters");
             }
-            events.add(
-                    new TimedEvent(new MetricSampled(source, name + suffix, joined.toString(), value), stamp, stamp));
+            events.add(new TimedEvent(new MetricSampled(source, name + suffix, joined, value), stamp, stamp));
         }
     }
 }

@@ -1,8 +1,10 @@
 package io.tokenstair.collect.otlp;
 
+import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.SpanRecorded;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,11 +42,7 @@ final class RequestDurations {
         }
         String service = span.serviceName() == null ? "otlp" : span.serviceName();
         events.add(new TimedEvent(
-                new MetricSampled(
-                        service,
-                        name,
-                        MetricReader.label("engine", service) + ',' + MetricReader.label("request_id", id),
-                        seconds),
+                new MetricSampled(service, name, LabelText.of(Map.of("engine", service, "request_id", id)), seconds),
                 span.endEpochNanos(),
                 span.endEpochNanos()));
     }

@@ -1,21 +1,19 @@
 package io.tokenstair.collect.otlp;
 
-import io.tokenstair.event.MetricSampled;
+import io.tokenstair.collect.engine.trtllm.TritonStamps;
+import io.tokenstair.event.Event;
 import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestQueued;
 import io.tokenstair.event.SpanRecorded;
 import io.tokenstair.event.wire.Utf8;
 import java.math.BigInteger;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.StringJoiner;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -34,31 +32,10 @@ public final class TritonSpans {
     private static final int MOST_OF_A_TRACE = 1 << 10;
 
     private static final int MOST_DEPTH = 64;
+    private static final int MAX_MODEL_BYTES = 256;
     private static final String ROOT = "InferRequest";
     private static final String COMPUTE = "compute";
     private static final String MODEL = "triton.model_name";
-
-    private static final String QUEUE_START = "QUEUE_START";
-    private static final String COMPUTE_START = "COMPUTE_START";
-    private static final String RESPONSE = "INFER_RESPONSE_COMPLETE";
-    /** In the order in which they must come. */
-    private static final List<String> OF_A_MODEL = List.of(
-            "REQUEST_START",
-            QUEUE_START,
-            COMPUTE_START,
-            "COMPUTE_INPUT_END",
-            "COMPUTE_OUTPUT_START",
-            "COMPUTE_END",
-            "REQUEST_END");
-
-    private static final Set<String> USED = Set.of(
-            "HTTP_RECV_START",
-            "HTTP_RECV_END",
-            RESPONSE,
-            "HTTP_SEND_START",
-            "HTTP_SEND_END",
-            "GRPC_SEND_START",
-            "GRPC_SEND_END");
 
     private final boolean serversTell;
     private final Map<String, Map<String, Node>> traces = new LinkedHashMap<>();
@@ -74,10 +51,8 @@ public final class TritonSpans {
         private final String model;
         private final @Nullable String version;
         private final @Nullable String requestId;
-        private final Map<String, Long> first = new HashMap<>();
-        private final Map<String, Long> last = new HashMap<>();
+        private final TritonStamps stamps = new TritonStamps();
         private final boolean isCut;
-        private int answers;
 
         Node(SpanRecorded span) {
             this.spanId = span.spanId();
@@ -103,42 +78,15 @@ public final class TritonSpans {
         }
 
         private void note(String name, String time) {
-            if ((!USED.contains(name) && !OF_A_MODEL.contains(name)) || !time.matches("\\d{1,19}")) {
+            if (!TritonStamps.isUsed(name) || !time.matches("\\d{1,19}")) {
                 return;
             }
             BigInteger nanos = new BigInteger(time);
             if (nanos.bitLength() < Long.SIZE
                     && nanos.longValue() >= SpanReader.EARLIEST_NANOS
                     && nanos.longValue() <= SpanReader.LATEST_NANOS) {
-                first.merge(name, nanos.longValue(), Math::min);
-                last.merge(name, nanos.longValue(), Math::max);
-                answers += name.equals(RESPONSE) ? 1 : 0;
+                stamps.add(name, nanos.longValue());
             }
-        }
-
-        /** Takes the stamps of a model's computation to those of the model. */
-        void add(Node compute) {
-            compute.first.forEach((name, nanos) -> first.merge(name, nanos, Math::min));
-            compute.last.forEach((name, nanos) -> last.merge(name, nanos, Math::max));
-        }
-
-        @Nullable
-        Long between(String from, String to) {
-            Long begin = first.get(from);
-            Long end = last.get(to);
-            return begin == null || end == null || end < begin ? null : Long.valueOf(end - begin);
-        }
-
-        boolean isContradictory() {
-            long before = Long.MIN_VALUE;
-            for (String name : OF_A_MODEL) {
-                Long nanos = first.get(name);
-                if (nanos != null && nanos < before) {
-                    return true;
-                }
-                before = nanos == null ? before : nanos;
-            }
-            return false;
         }
     }
 
@@ -263,37 +211,34 @@ public final class TritonSpans {
         for (Node node : tree) {
             Node model = node.parentId == null ? null : models.get(node.parentId);
             if (node.isCompute && model != null) {
-                model.add(node);
+                model.stamps.addAll(node.stamps);
             }
         }
         String source = service == null ? "otlp" : service;
-        Teller teller = new Teller(source, requestId(root, models.values(), source), end(tree), output);
+        String requestId = requestId(root, models.values(), source);
+        Long latest = latestNanos(tree);
         for (Node model : models.values()) {
-            if (!model.isContradictory()) {
-                teller.sample("model_queue_seconds", model.between(QUEUE_START, COMPUTE_START), model);
-                teller.sample("model_input_seconds", model.between(COMPUTE_START, "COMPUTE_INPUT_END"), model);
-                teller.sample("model_infer_seconds", model.between("COMPUTE_INPUT_END", "COMPUTE_OUTPUT_START"), model);
-                teller.sample("model_output_seconds", model.between("COMPUTE_OUTPUT_START", "COMPUTE_END"), model);
-                teller.sample("model_seconds", model.between("REQUEST_START", "REQUEST_END"), model);
-            }
+            String name = Utf8.cut(model.model, MAX_MODEL_BYTES);
+            model.stamps
+                    .ofModel()
+                    .forEach((sample, value) -> output.accept(timed(
+                            TritonStamps.sample(source, source, requestId, name, model.version, sample, value),
+                            latest)));
         }
         Node outer = outer(root, models.values());
-        teller.sample("request_queue_seconds", waits(models.values()), null);
-        teller.sample("request_receive_seconds", root.between("HTTP_RECV_START", "HTTP_RECV_END"), null);
-        teller.sample("request_seconds", outer == null ? null : outer.between("REQUEST_START", "REQUEST_END"), null);
-        if (!root.isCut) {
-            Long http = root.between("HTTP_SEND_START", "HTTP_SEND_END");
-            teller.sample(
-                    "request_send_seconds",
-                    http == null ? root.between("GRPC_SEND_START", "GRPC_SEND_END") : http,
-                    null);
-            if (root.answers > 0) {
-                teller.value("request_responses", root.answers, null);
-            }
-        }
+        List<TritonStamps> stamps =
+                models.values().stream().map(model -> model.stamps).toList();
+        root.stamps
+                .ofRequest(outer == null ? null : outer.stamps, stamps, !root.isCut)
+                .forEach((sample, value) -> output.accept(
+                        timed(TritonStamps.sample(source, source, requestId, null, null, sample, value), latest)));
         if (serversTell && outer != null) {
-            request(source, teller.requestId, outer, output);
+            request(source, requestId, outer.stamps, output);
         }
+    }
+
+    private static TimedEvent timed(Event event, @Nullable Long nanos) {
+        return new TimedEvent(event, nanos, nanos);
     }
 
     /** The model that was asked for: the one right below the request's own span. */
@@ -307,18 +252,13 @@ public final class TritonSpans {
         return outer;
     }
 
-    private void request(String source, String requestId, Node outer, Consumer<TimedEvent> output) {
-        Long queued = outer.first.get(QUEUE_START);
-        Long ended = outer.last.get("REQUEST_END");
-        if (queued == null) {
-            queued = outer.first.get("REQUEST_START");
-        }
-        if (queued != null) {
-            output.accept(new TimedEvent(
-                    new RequestQueued(source, 0, handles++, requestId, null, null, null, null), queued, queued));
-            if (ended != null && ended >= queued) {
-                output.accept(
-                        new TimedEvent(new RequestFinished(source, 0, requestId, "unknown", null, null), ended, ended));
+    private void request(String source, String requestId, TritonStamps outer, Consumer<TimedEvent> output) {
+        Long asked = outer.askedNanos();
+        Long ended = outer.endNanos();
+        if (asked != null) {
+            output.accept(timed(new RequestQueued(source, 0, handles++, requestId, null, null, null, null), asked));
+            if (ended != null && ended >= asked) {
+                output.accept(timed(new RequestFinished(source, 0, requestId, "unknown", null, null), ended));
             }
         }
     }
@@ -328,59 +268,12 @@ public final class TritonSpans {
         return outer == null || outer.requestId == null ? source + '#' + root.spanId : outer.requestId;
     }
 
-    private static long end(List<Node> tree) {
-        long end = 0;
+    private static @Nullable Long latestNanos(List<Node> tree) {
+        Long latest = null;
         for (Node node : tree) {
-            for (long nanos : node.last.values()) {
-                end = Math.max(end, nanos);
-            }
+            Long nanos = node.stamps.latestNanos();
+            latest = nanos == null || (latest != null && latest > nanos) ? latest : nanos;
         }
-        return end;
-    }
-
-    /** Time in which any of the models' waits ran, ns; null where none is known. */
-    private static @Nullable Long waits(Iterable<Node> models) {
-        List<long[]> waits = new ArrayList<>();
-        for (Node model : models) {
-            Long from = model.first.get(QUEUE_START);
-            Long to = model.first.get(COMPUTE_START);
-            if (from != null && to != null && to >= from && !model.isContradictory()) {
-                waits.add(new long[] {from, to});
-            }
-        }
-        if (waits.isEmpty()) {
-            return null;
-        }
-        waits.sort(Comparator.comparingLong(wait -> wait[0]));
-        long sum = 0;
-        long until = Long.MIN_VALUE;
-        for (long[] wait : waits) {
-            sum += Math.max(0, wait[1] - Math.max(until, wait[0]));
-            until = Math.max(until, wait[1]);
-        }
-        return sum;
-    }
-
-    private record Teller(String source, String requestId, long atNanos, Consumer<TimedEvent> output) {
-        void sample(String name, @Nullable Long nanos, @Nullable Node model) {
-            if (nanos != null) {
-                value(name, nanos / 1e9, model);
-            }
-        }
-
-        void value(String name, double value, @Nullable Node model) {
-            StringJoiner labels = new StringJoiner(",");
-            labels.add(MetricReader.label("engine", source));
-            if (model != null) {
-                labels.add(MetricReader.label("model", Utf8.cut(model.model, 256)));
-            }
-            labels.add(MetricReader.label("request_id", requestId));
-            if (model != null && model.version != null) {
-                labels.add(MetricReader.label("version", model.version));
-            }
-            Long at = atNanos == 0 ? null : Long.valueOf(atNanos);
-            output.accept(
-                    new TimedEvent(new MetricSampled(source, "triton:" + name, labels.toString(), value), at, at));
-        }
+        return latest;
     }
 }

@@ -1,18 +1,14 @@
 package io.tokenstair.collect.engine.trtllm;
 
 import io.tokenstair.collect.input.Fields;
-import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.Quantities;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.live.EventsOut;
 import io.tokenstair.event.Event;
-import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestQueued;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,77 +54,10 @@ public final class TritonTraces {
         private @Nullable Long version;
         private @Nullable String requestId;
         private @Nullable String parent;
-        private final Map<String, Long> first = new HashMap<>();
-        private final Map<String, Long> last = new HashMap<>();
-        private int answers;
+        private final TritonStamps stamps = new TritonStamps();
 
         Trace(String id) {
             this.id = id;
-        }
-
-        /** How long from one stamp to another, ns; null where one is missing or they are in another order. */
-        private @Nullable Long between(String from, String to) {
-            Long begin = first.get(from);
-            Long end = last.get(to);
-            return begin == null || end == null || end < begin ? null : Long.valueOf(end - begin);
-        }
-
-        /** When it was queued and when its computation began; null where one is missing or they are in another order. */
-        private long @Nullable [] waited() {
-            Long from = first.get("QUEUE_START");
-            Long to = first.get("COMPUTE_START");
-            return from == null || to == null || to < from ? null : new long[] {from, to};
-        }
-
-        private boolean isContradictory() {
-            long before = Long.MIN_VALUE;
-            for (Stamp stamp : Stamp.OF_A_MODEL) {
-                Long nanos = first.get(stamp.name());
-                if (nanos != null && nanos < before) {
-                    return true;
-                }
-                before = nanos == null ? before : nanos;
-            }
-            return false;
-        }
-    }
-
-    /** Stamps that are used, by the names that Triton writes. */
-    private enum Stamp {
-        HTTP_RECV_START,
-        HTTP_RECV_END,
-        GRPC_WAITREAD_END,
-        REQUEST_START,
-        QUEUE_START,
-        COMPUTE_START,
-        COMPUTE_INPUT_END,
-        COMPUTE_OUTPUT_START,
-        COMPUTE_END,
-        REQUEST_END,
-        INFER_RESPONSE_COMPLETE,
-        HTTP_SEND_START,
-        HTTP_SEND_END,
-        GRPC_SEND_START,
-        GRPC_SEND_END;
-
-        /** In the order in which they must come. */
-        private static final List<Stamp> OF_A_MODEL = List.of(
-                REQUEST_START,
-                QUEUE_START,
-                COMPUTE_START,
-                COMPUTE_INPUT_END,
-                COMPUTE_OUTPUT_START,
-                COMPUTE_END,
-                REQUEST_END);
-
-        private static final Set<String> NAMES = names();
-
-        private static Set<String> names() {
-            Set<String> names = new HashSet<>();
-            for (Stamp stamp : values()) {
-                names.add(stamp.name());
-            }
-            return names;
         }
     }
 
@@ -239,11 +168,7 @@ public final class TritonTraces {
 
     private void note(Trace trace, String name, long nanos) {
         referenceNanos = referenceNanos == null ? Long.valueOf(nanos) : referenceNanos;
-        if (Stamp.NAMES.contains(name)) {
-            trace.first.merge(name, nanos, Math::min);
-            trace.last.merge(name, nanos, Math::max);
-            trace.answers += name.equals("INFER_RESPONSE_COMPLETE") ? 1 : 0;
-        }
+        trace.stamps.add(name, nanos);
     }
 
     private long nanos(Fields stamp) throws RejectedRecordException {
@@ -331,7 +256,7 @@ public final class TritonTraces {
     }
 
     private void request(Trace root, List<Trace> tree) throws IOException {
-        Long begin = first(root, Stamp.QUEUE_START, Stamp.REQUEST_START);
+        Long begin = root.stamps.askedNanos();
         if (!root.named || begin == null) {
             // It was refused before any model had it, or its beginning is not in the file.
             withoutModel++;
@@ -344,100 +269,35 @@ public final class TritonTraces {
             requestId = unnamedAs + '#' + root.id;
         }
         add(begin, new RequestQueued(engine, 0, handles.getAsInt(), requestId, null, null, null, null));
-        long end = begin;
+        long latest = begin;
         for (Trace trace : tree) {
-            for (long nanos : trace.last.values()) {
-                end = Math.max(end, nanos);
-            }
+            Long nanos = trace.stamps.latestNanos();
+            latest = nanos == null ? latest : Math.max(latest, nanos);
         }
+        List<TritonStamps> models = new ArrayList<>();
         for (Trace trace : tree) {
             if (trace.named) {
-                model(trace, requestId, end);
+                models.add(trace.stamps);
+                contradictory += trace.stamps.isContradictory() ? 1 : 0;
+                String version = trace.version == null ? null : String.valueOf(trace.version);
+                samples(latest, requestId, trace.model, version, trace.stamps.ofModel());
             }
         }
-        sample("request_queue_seconds", waits(tree), requestId, null, end);
-        sample("request_receive_seconds", root.between("HTTP_RECV_START", "HTTP_RECV_END"), requestId, null, end);
-        sample("request_seconds", root.between("REQUEST_START", "REQUEST_END"), requestId, null, end);
-        Long http = root.between("HTTP_SEND_START", "HTTP_SEND_END");
-        sample(
-                "request_send_seconds",
-                http == null ? root.between("GRPC_SEND_START", "GRPC_SEND_END") : http,
-                requestId,
-                null,
-                end);
-        if (root.answers > 0) {
-            add(end, sampled("request_responses", requestId, null, root.answers));
-        }
-        Long ended = root.last.get(Stamp.REQUEST_END.name());
+        samples(latest, requestId, null, null, root.stamps.ofRequest(root.stamps, models, true));
+        Long ended = root.stamps.endNanos();
         if (ended != null && ended >= begin) {
             add(ended, new RequestFinished(engine, 0, requestId, "unknown", null, null));
         }
     }
 
-    private static @Nullable Long first(Trace trace, Stamp... stamps) {
-        for (Stamp stamp : stamps) {
-            Long nanos = trace.first.get(stamp.name());
-            if (nanos != null) {
-                return nanos;
-            }
-        }
-        return null;
-    }
-
-    private void model(Trace trace, String requestId, long end) throws IOException {
-        if (trace.isContradictory()) {
-            contradictory++;
-            return;
-        }
-        long[] wait = trace.waited();
-        sample("model_queue_seconds", wait == null ? null : Long.valueOf(wait[1] - wait[0]), requestId, trace, end);
-        sample("model_input_seconds", trace.between("COMPUTE_START", "COMPUTE_INPUT_END"), requestId, trace, end);
-        sample(
-                "model_infer_seconds",
-                trace.between("COMPUTE_INPUT_END", "COMPUTE_OUTPUT_START"),
-                requestId,
-                trace,
-                end);
-        sample("model_output_seconds", trace.between("COMPUTE_OUTPUT_START", "COMPUTE_END"), requestId, trace, end);
-        sample("model_seconds", trace.between("REQUEST_START", "REQUEST_END"), requestId, trace, end);
-    }
-
-    /** Time in which any of the models' waits ran, ns; null where none is known. */
-    private static @Nullable Long waits(List<Trace> tree) {
-        List<long[]> waits = new ArrayList<>();
-        for (Trace trace : tree) {
-            long[] wait = trace.named && !trace.isContradictory() ? trace.waited() : null;
-            if (wait != null) {
-                waits.add(wait);
-            }
-        }
-        if (waits.isEmpty()) {
-            return null;
-        }
-        waits.sort(Comparator.comparingLong(wait -> wait[0]));
-        long sum = 0;
-        long until = Long.MIN_VALUE;
-        for (long[] wait : waits) {
-            sum += Math.max(0, wait[1] - Math.max(until, wait[0]));
-            until = Math.max(until, wait[1]);
-        }
-        return sum;
-    }
-
-    private void sample(String name, @Nullable Long nanos, String requestId, @Nullable Trace model, long at)
+    private void samples(
+            long nanos, String requestId, @Nullable String model, @Nullable String version, Map<String, Double> samples)
             throws IOException {
-        if (nanos != null) {
-            add(at, sampled(name, requestId, model, nanos / 1e9));
+        for (Map.Entry<String, Double> sample : samples.entrySet()) {
+            add(
+                    nanos,
+                    TritonStamps.sample(source, engine, requestId, model, version, sample.getKey(), sample.getValue()));
         }
-    }
-
-    private MetricSampled sampled(String name, String requestId, @Nullable Trace model, double value) {
-        Map<String, @Nullable String> labels = new HashMap<>();
-        labels.put("engine", engine);
-        labels.put("request_id", requestId);
-        labels.put("model", model == null ? null : model.model);
-        labels.put("version", model == null || model.version == null ? null : String.valueOf(model.version));
-        return new MetricSampled(source, "triton:" + name, LabelText.of(labels), value);
     }
 
     private void add(long nanos, Event event) throws IOException {
