@@ -37,7 +37,14 @@ public final class JobEnvironment {
 
     /** An environment inside this process. A failed job fails at once, so that its user sees why. */
     public static StreamExecutionEnvironment local(RuntimeExecutionMode mode, int parallelism) {
+        return local(mode, parallelism, new Configuration());
+    }
+
+    /** The same, with further settings of the cluster. */
+    public static StreamExecutionEnvironment local(
+            RuntimeExecutionMode mode, int parallelism, Configuration ofTheCluster) {
         Configuration settings = settings(mode);
+        settings.addAll(ofTheCluster);
         settings.set(CoreOptions.DEFAULT_PARALLELISM, parallelism);
         settings.set(RestartStrategyOptions.RESTART_STRATEGY, "disable");
         settings.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(256));

@@ -1,6 +1,8 @@
 package io.tokenstair.job;
 
 import io.tokenstair.archive.ArchiveLayout;
+import io.tokenstair.job.health.JobFigures;
+import io.tokenstair.job.health.JobPage;
 import io.tokenstair.job.source.CollectorWatermarks;
 import io.tokenstair.job.source.FolderLogSource;
 import io.tokenstair.job.source.KafkaLogSource;
@@ -10,14 +12,17 @@ import io.tokenstair.log.FolderLogReader;
 import io.tokenstair.log.KafkaAddress;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Properties;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.connector.source.Source;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +56,7 @@ final class RunCommand implements Callable<Integer> {
             names = "--rules",
             paramLabel = "FILE|FOLDER",
             description =
-                    "rules to start with beside the built-in ones; one of a built-in rule's id and a higher version takes its place")
+                    "rules beside the built-in ones; a built-in rule's id with a higher version takes its place")
     @Nullable
     Path rules;
 
@@ -72,6 +77,13 @@ final class RunCommand implements Callable<Integer> {
             names = "--once",
             description = "end where the log ends now; revisions of rules are read to their end first")
     boolean once;
+
+    @Option(
+            names = "--metrics-listen",
+            paramLabel = "PORT",
+            description = "serve the job's own figures at /metrics of this port of 127.0.0.1, or of HOST:PORT")
+    @Nullable
+    String metricsListen;
 
     @Option(names = "--parallelism", paramLabel = "N", defaultValue = "1", description = "subtasks (default 1)")
     int parallelism;
@@ -94,7 +106,31 @@ final class RunCommand implements Callable<Integer> {
                     spec.commandLine(),
                     "Cannot take revisions of rules that are fixed: leave --fixed-rules or" + " --rules-from away");
         }
-        StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, parallelism);
+        if (metricsListen == null) {
+            run(new Configuration());
+            return 0;
+        }
+        InetSocketAddress address = JobPage.address(metricsListen);
+        if (address == null) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "Cannot listen on " + metricsListen + ": --metrics-listen takes a port, or HOST:PORT");
+        }
+        String page = UUID.randomUUID().toString();
+        Configuration cluster = new Configuration();
+        JobFigures.report(page, cluster);
+        try (JobPage figures = JobPage.start(address, () -> JobFigures.text(page))) {
+            PrintWriter err = spec.commandLine().getErr();
+            err.println("Its own figures: port " + figures.port() + ", /metrics");
+            err.flush();
+            run(cluster);
+        }
+        return 0;
+    }
+
+    private void run(Configuration cluster) throws Exception {
+        StreamExecutionEnvironment environment =
+                JobEnvironment.local(RuntimeExecutionMode.STREAMING, parallelism, cluster);
         environment.enableCheckpointing(CHECKPOINT_INTERVAL.toMillis());
         DataStream<RawRecord> records = JobOptions.source(
                 environment, log(from, once), CollectorWatermarks.strategy(CollectorWatermarks.LATENESS));
@@ -110,7 +146,6 @@ final class RunCommand implements Callable<Integer> {
         err.flush();
         ArchiveLayout.markWrittenByRun(archive);
         environment.execute("tokenstair run");
-        return 0;
     }
 
     /** The control log: idle, it never holds event time back. */

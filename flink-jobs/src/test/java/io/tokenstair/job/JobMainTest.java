@@ -72,6 +72,14 @@ class JobMainTest {
     }
 
     @Test
+    void anAddressThatIsNoneIsOneLineThatNamesIt() {
+        isOneLineOfWrongUsage(
+                run("run", "--from", path("log"), "--archive", path("a"), "--metrics-listen", "here"),
+                "--metrics-listen",
+                "here");
+    }
+
+    @Test
     void aNumberThatIsNoneIsOneLineThatNamesIt() {
         isOneLineOfWrongUsage(
                 run("replay", "--archive", path("a"), "--out", path("o"), "--parallelism", "many"),

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tokenstair.job.health;
+
+import org.jspecify.annotations.NullMarked;
