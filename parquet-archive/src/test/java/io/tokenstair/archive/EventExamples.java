@@ -177,7 +177,8 @@ final class EventExamples {
                         40L,
                         300,
                         true,
-                        2L),
+                        2L,
+                        -1_000_000_005L),
                 new RuleRevised(
                         "slow-return",
                         3,

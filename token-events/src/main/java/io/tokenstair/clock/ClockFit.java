@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * that passes through all of them bounds it. Where too few samples had a free way for a sure estimate, older ones, up to
  * {@link #LONG_WINDOW_NANOS}, are taken in. Where no line passes, a clock stepped or changed its rate: the oldest samples are dropped
  * until one does. A new segment begins at the newest sample, continues what was said before there and joins the new line within
- * {@link #CATCH_UP_NANOS}, so that the order of stamps never turns; only a step breaks off. Segments are never rewritten.
+ * {@link #CATCH_UP_NANOS}, so that the order of stamps never turns; only a step breaks off, and says which sample still agreed with
+ * what was before it. Segments are never rewritten.
  *
  * <p>The hard bound holds as far as samples are true, no clock is off by more than {@link #MAX_DRIFT}, and none leaves a straight line
  * by more than {@link #WANDER} of the distance to the newest sample.
@@ -133,8 +134,8 @@ public class ClockFit {
             refusedCount++;
             return List.of();
         }
-        boolean first = count == 0;
-        if (!first && bracket.timeNanos < timeNanos[count - 1] - WINDOW_NANOS) {
+        Long newest = count == 0 ? null : timeNanos[count - 1];
+        if (newest != null && isBack(bracket, newest)) {
             count = 0;
             broken = true;
         }
@@ -147,9 +148,22 @@ public class ClockFit {
         long now = timeNanos[count - 1];
         if (inForce.isEmpty() || broken || isDue(now) || contradicts(bracket)) {
             lastFitNanos = now;
-            return fit(now);
+            return fit(now, newest);
         }
         return List.of();
+    }
+
+    /** Whether the first clock went back: far, or while the second one surely went on. A sample that only comes late is behind in both. */
+    private boolean isBack(Bracket bracket, long newest) {
+        if (bracket.timeNanos >= newest) {
+            return false;
+        }
+        AlignedStamp said = align(inForce, newest);
+        return bracket.timeNanos < newest - WINDOW_NANOS
+                || (said != null
+                        && AlignedStamp.saturatedSum(bracket.timeNanos, bracket.lowerNanos)
+                                > AlignedStamp.saturatedSum(said.epochNanos(), said.boundNanos())
+                        && contradicts(bracket));
     }
 
     /** Whether a line is to be fitted again: at most once a second, more often while the window is young. */
@@ -231,7 +245,13 @@ public class ClockFit {
 
     // ---- the line
 
-    private List<ClockFitted> fit(long now) {
+    /**
+     * Fits a line.
+     *
+     * @param newest reading of the newest sample before the one at hand; null for the first
+     */
+    private List<ClockFitted> fit(long now, @Nullable Long newest) {
+        Long agreed = newest;
         long prior = inForce.isEmpty() || broken
                 ? 0
                 : inForce.get(inForce.size() - 1).driftNanos();
@@ -253,6 +273,7 @@ public class ClockFit {
                     keeps = middle;
                 }
             }
+            agreed = timeNanos[keeps - 1];
             dropOldest(keeps);
             from = 0;
             fromTick = new ClockTick();
@@ -261,6 +282,9 @@ public class ClockFit {
             if (line == null) {
                 throw new IllegalStateException("Cannot lay a line through one bracket");
             }
+        }
+        if (!contradiction && from > 0) {
+            agreed = timeNanos[from - 1];
         }
         // The bound must hold for a clock that wanders far; the estimate is better when it trusts the clock more.
         Brackets likely = window(from, now, LIKELY_WANDER);
@@ -306,7 +330,7 @@ public class ClockFit {
         }
         broken = false;
         lastMadeNanos = now;
-        inForce = segments(now, value, slope, correction, halfWidth, growth, sigma, count - from, stepped);
+        inForce = segments(now, value, slope, correction, halfWidth, growth, sigma, count - from, stepped, agreed);
         return inForce;
     }
 
@@ -350,7 +374,8 @@ public class ClockFit {
             long growth,
             long sigma,
             int used,
-            boolean stepped) {
+            boolean stepped,
+            @Nullable Long agreed) {
         List<ClockFitted> made = new ArrayList<>(2);
         long start = now;
         if (correction != 0) {
@@ -388,7 +413,8 @@ public class ClockFit {
                 sigma,
                 used,
                 stepped && correction == 0,
-                refusedCount));
+                refusedCount,
+                stepped && correction == 0 ? agreed : null));
         return made;
     }
 

@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  * add, statistical widths add as squares. Where there is no path, or a way on it does not hold for the reading, nothing is aligned.
  * Cycles do no harm.
  *
- * <p>An answer depends on the segments published up to the event time of the record that holds the stamp, and on nothing else: not on
- * when it is asked, nor on what has arrived since. Paths are looked for anew every {@link #PATH_MILLIS} of event time and when a way
- * begins, with the bounds of that moment, so that a stamp costs a look-up and not a search.
+ * <p>An answer depends on the segments published up to the event time of the record that holds the stamp (on steps of clocks, up to a later
+ * one that the caller names), and on nothing else: not on when it is asked, nor on what has arrived since. Paths are looked for anew every
+ * {@link #PATH_MILLIS} of event time and when a way begins, with the bounds of that moment, so that a stamp costs a look-up and not a search.
  *
  * <p>A clock is a wall clock, whose axis is the epoch, when {@code wall} is a word of its id: {@code wall}, {@code wall@host-a},
  * {@code host-a/wall}.
@@ -50,6 +50,9 @@ public final class ClockGraph {
     private long[] beginnings = new long[0];
     private final Map<String, Map<String, Path>> paths = new HashMap<>();
     private int pathCount;
+
+    /** Whether a clock stepped on any way held. */
+    private boolean stepped;
 
     /** A graph without clocks. Who feeds it bounds their number. */
     public ClockGraph() {}
@@ -86,6 +89,7 @@ public final class ClockGraph {
         waysOf.computeIfAbsent(way.fromClockId, id -> new ArrayList<>()).add(way);
         waysOf.computeIfAbsent(way.toClockId, id -> new ArrayList<>()).add(way);
         begin(way.firstPublishedMillis);
+        stepped |= way.hasSteps();
     }
 
     private void begin(long millis) {
@@ -112,6 +116,7 @@ public final class ClockGraph {
         ClockWay way = ways.get(id);
         if (way != null) {
             way.add(segment, publishedMillis);
+            stepped |= way.hasSteps();
             return way;
         }
         way = ClockWay.between(segment.fromClockId(), segment.toClockId());
@@ -137,6 +142,7 @@ public final class ClockGraph {
                 leave(way.toClockId, way);
             }
         }
+        stepped = ways.values().stream().anyMatch(ClockWay::hasSteps);
         if (!gone.isEmpty()) {
             paths.clear();
             pathCount = 0;
@@ -175,11 +181,20 @@ public final class ClockGraph {
      * @return null when it cannot be aligned
      */
     public @Nullable AlignedStamp toEpoch(String clockId, long clockNanos, long eventMillis) {
+        return toEpoch(clockId, clockNanos, eventMillis, eventMillis);
+    }
+
+    /**
+     * The same of who has waited, and knows of steps that segments show up to a later event time.
+     *
+     * @param knownMillis event time up to which segments are known
+     */
+    public @Nullable AlignedStamp toEpoch(String clockId, long clockNanos, long eventMillis, long knownMillis) {
         if (!waysOf.containsKey(clockId)) {
             return isWall(clockId) ? new AlignedStamp(clockNanos, 0) : null;
         }
         Path path = path(clockId, WALL, eventMillis);
-        return path == null ? null : path.align(clockNanos, eventMillis);
+        return path == null ? null : path.align(clockNanos, eventMillis, knownMillis);
     }
 
     /** The wall clock that {@link #toEpoch} would align to, or null. */
@@ -201,6 +216,16 @@ public final class ClockGraph {
      * @return null when it cannot be aligned; exact when both clocks are one
      */
     public @Nullable AlignedStamp align(String fromClockId, String toClockId, long clockNanos, long eventMillis) {
+        return align(fromClockId, toClockId, clockNanos, eventMillis, eventMillis);
+    }
+
+    /**
+     * The same of who has waited, and knows of steps that segments show up to a later event time.
+     *
+     * @param knownMillis event time up to which segments are known
+     */
+    public @Nullable AlignedStamp align(
+            String fromClockId, String toClockId, long clockNanos, long eventMillis, long knownMillis) {
         if (fromClockId.equals(toClockId)) {
             return new AlignedStamp(clockNanos, 0);
         }
@@ -208,7 +233,27 @@ public final class ClockGraph {
             return null;
         }
         Path path = path(fromClockId, toClockId, eventMillis);
-        return path == null ? null : path.align(clockNanos, eventMillis);
+        return path == null ? null : path.align(clockNanos, eventMillis, knownMillis);
+    }
+
+    /**
+     * Whether a clock on the path between two stepped not long before, or where it is known ahead: rarely true, and cheap to ask.
+     *
+     * @param eventMillis event time of the record at hand
+     * @param knownMillis event time up to which segments are known
+     */
+    public boolean hasSteps(String fromClockId, String toClockId, long eventMillis, long knownMillis) {
+        if (!stepped || !waysOf.containsKey(fromClockId) || !waysOf.containsKey(toClockId)) {
+            return false;
+        }
+        Path path = path(fromClockId, toClockId, eventMillis);
+        return path != null && path.hasSteps(eventMillis, knownMillis);
+    }
+
+    /** The same of the path to the surest wall clock. */
+    public boolean hasSteps(String clockId, long eventMillis, long knownMillis) {
+        Path path = stepped && waysOf.containsKey(clockId) ? path(clockId, WALL, eventMillis) : null;
+        return path != null && path.hasSteps(eventMillis, knownMillis);
     }
 
     // ---- paths
@@ -361,13 +406,23 @@ public final class ClockGraph {
             return new Path(true, asOf, end.clockId, steps.toArray(new ClockWay[0]), directions);
         }
 
-        private @Nullable AlignedStamp align(long clockNanos, long eventMillis) {
+        private boolean hasSteps(long eventMillis, long knownMillis) {
+            for (ClockWay step : steps) {
+                if (step.hasSteps(eventMillis, knownMillis)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private @Nullable AlignedStamp align(long clockNanos, long eventMillis, long knownMillis) {
             long nanos = clockNanos;
             long bound = 0;
             long variance = 0;
             for (int i = 0; i < steps.length; i++) {
-                AlignedStamp next =
-                        forward[i] ? steps[i].align(nanos, eventMillis) : steps[i].alignBack(nanos, eventMillis);
+                AlignedStamp next = forward[i]
+                        ? steps[i].align(nanos, eventMillis, knownMillis)
+                        : steps[i].alignBack(nanos, eventMillis, knownMillis);
                 if (next == null) {
                     return null;
                 }

@@ -8,11 +8,20 @@ import org.jspecify.annotations.Nullable;
  * The way from one clock to another as its segments say, and back. Which segment aligns a reading depends on the reading and on the
  * event time of the record that holds it, never on when it is asked: of the segments published up to that event time it is the last
  * that starts at or before the reading. Segments published more than {@link #LOOKBACK_MILLIS} before the newest of those are not looked at, so
- * that they need not be kept. Public fields for a stream engine's state.
+ * that they need not be kept.
+ *
+ * <p>Where a clock stepped, no segment holds from the last sample before to the first sample after the step. Who can wait says up to which later
+ * event time segments are known, and steps are seen that were published until then. Nobody can tell which of the two clocks stepped: one that
+ * may have gone back shows readings twice, and those of records from around the step are not aligned either.
+ *
+ * <p>Public fields for a stream engine's state.
  */
 public class ClockWay {
     /** How far before the newest segment, in event time, one may have been published and still be used. */
     public static final long LOOKBACK_MILLIS = 120_000;
+
+    /** How far the event time of a record may be from that of a stamp in it, and from that of a sample taken then. */
+    public static final long RECORD_MILLIS = 2_000;
 
     private static final int COLUMNS = 8;
     private static final int PUBLISHED = 0;
@@ -38,6 +47,17 @@ public class ClockWay {
 
     /** Segments held. */
     public int count;
+
+    /** Steps of the segments held, in the order they were published, {@value #STEP_COLUMNS} numbers each. */
+    public long[] steps = new long[0];
+
+    private static final int STEP_COLUMNS = 7;
+    private static final int FROM_AFTER = 1;
+    private static final int FROM_BEFORE = 2;
+    private static final int TO_AFTER = 3;
+    private static final int TO_BEFORE = 4;
+    private static final int FROM_TWICE_SINCE = 5;
+    private static final int TO_TWICE_SINCE = 6;
 
     /** For a stream engine that fills in the fields. Use {@link #between}. */
     public ClockWay() {}
@@ -71,6 +91,10 @@ public class ClockWay {
         if (count * COLUMNS == values.length) {
             values = Arrays.copyOf(values, Math.max(4, 2 * count) * COLUMNS);
         }
+        Long agreed = segment.agreedNanos();
+        if (agreed != null) {
+            addStep(agreed, segment, publishedMillis);
+        }
         int row = count * COLUMNS;
         values[row + PUBLISHED] = publishedMillis;
         values[row + START] = segment.startNanos();
@@ -84,6 +108,67 @@ public class ClockWay {
         newestIndex = segment.segmentIndex();
         firstPublishedMillis = Math.min(firstPublishedMillis, publishedMillis);
         return true;
+    }
+
+    /** Notes between which readings of either clock a step lies. */
+    private void addStep(long agreed, ClockFitted segment, long publishedMillis) {
+        long start = segment.startNanos();
+        long startThere = AlignedStamp.saturatedSum(start, segment.offsetNanos());
+        AlignedStamp before = align(agreed, publishedMillis, publishedMillis);
+        long agreedThere = before == null
+                ? AlignedStamp.saturatedSum(startThere, AlignedStamp.saturatedSum(agreed, -start))
+                : before.epochNanos();
+        long passed = AlignedStamp.saturatedSum(start, -agreed);
+        long passedThere = AlignedStamp.saturatedSum(startThere, -agreedThere);
+        // A clock that went back shows less time than the other one.
+        long took = Math.max(0, Math.max(passed, passedThere));
+        long since = publishedMillis == Long.MAX_VALUE
+                ? Long.MAX_VALUE
+                : publishedMillis - RECORD_MILLIS - took / 1_000_000 - 1;
+        int row = steps.length;
+        steps = Arrays.copyOf(steps, row + STEP_COLUMNS);
+        steps[row + PUBLISHED] = publishedMillis;
+        steps[row + FROM_AFTER] = agreed;
+        steps[row + FROM_BEFORE] = start;
+        steps[row + TO_AFTER] = agreedThere;
+        steps[row + TO_BEFORE] = startThere;
+        steps[row + FROM_TWICE_SINCE] = passed < passedThere ? since : Long.MAX_VALUE;
+        steps[row + TO_TWICE_SINCE] = passedThere < passed ? since : Long.MAX_VALUE;
+    }
+
+    /** Whether segments held begin with a step of a clock. */
+    boolean hasSteps() {
+        return steps.length > 0;
+    }
+
+    /** Whether a clock stepped within the segments that may align what a record of an event time holds, or are known ahead of it. */
+    boolean hasSteps(long eventMillis, long knownMillis) {
+        for (int row = 0; row < steps.length; row += STEP_COLUMNS) {
+            if (counts(row, newest(eventMillis), knownMillis)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean counts(int row, int newest, long knownMillis) {
+        long published = steps[row + PUBLISHED];
+        return published <= knownMillis && (newest < 0 || published >= at(newest, PUBLISHED) - LOOKBACK_MILLIS);
+    }
+
+    /** Whether a reading lies where a clock stepped, as far as segments published up to an event time show. */
+    private boolean isInDoubt(long clockNanos, long eventMillis, long knownMillis, boolean back) {
+        int newest = newest(eventMillis);
+        for (int row = 0; row < steps.length; row += STEP_COLUMNS) {
+            boolean between = clockNanos > steps[row + (back ? TO_AFTER : FROM_AFTER)]
+                    && clockNanos < steps[row + (back ? TO_BEFORE : FROM_BEFORE)];
+            boolean twice = eventMillis > steps[row + (back ? TO_TWICE_SINCE : FROM_TWICE_SINCE)]
+                    && eventMillis - RECORD_MILLIS <= steps[row + PUBLISHED];
+            if ((between || twice) && counts(row, newest, knownMillis)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private long at(int segment, int column) {
@@ -126,6 +211,18 @@ public class ClockWay {
      * @return null when no segment holds for it, or the result does not fit 64 bits: never a guess
      */
     public @Nullable AlignedStamp align(long clockNanos, long eventMillis) {
+        return align(clockNanos, eventMillis, eventMillis);
+    }
+
+    /**
+     * The same of who knows of steps that segments show up to a later event time.
+     *
+     * @param knownMillis event time up to which segments are known
+     */
+    public @Nullable AlignedStamp align(long clockNanos, long eventMillis, long knownMillis) {
+        if (steps.length > 0 && isInDoubt(clockNanos, eventMillis, knownMillis, false)) {
+            return null;
+        }
         int newest = newest(eventMillis);
         for (int i = newest; i >= 0 && isNear(i, newest); i--) {
             if (at(i, START) <= clockNanos) {
@@ -151,6 +248,18 @@ public class ClockWay {
      * @return null when no segment holds for it, or the result does not fit 64 bits
      */
     public @Nullable AlignedStamp alignBack(long clockNanos, long eventMillis) {
+        return alignBack(clockNanos, eventMillis, eventMillis);
+    }
+
+    /**
+     * The same of who knows of steps that segments show up to a later event time.
+     *
+     * @param knownMillis event time up to which segments are known
+     */
+    public @Nullable AlignedStamp alignBack(long clockNanos, long eventMillis, long knownMillis) {
+        if (steps.length > 0 && isInDoubt(clockNanos, eventMillis, knownMillis, true)) {
+            return null;
+        }
         int newest = newest(eventMillis);
         for (int i = newest; i >= 0 && isNear(i, newest); i--) {
             try {
@@ -237,6 +346,11 @@ public class ClockWay {
         if (drop > 0) {
             values = Arrays.copyOfRange(values, drop * COLUMNS, count * COLUMNS);
             count -= drop;
+            int row = 0;
+            while (row < steps.length && steps[row + PUBLISHED] < at(0, PUBLISHED)) {
+                row += STEP_COLUMNS;
+            }
+            steps = row == 0 ? steps : Arrays.copyOfRange(steps, row, steps.length);
         }
         return count > 0 && at(count - 1, PUBLISHED) >= eventMillis - ClockGraph.MEMORY_MILLIS;
     }

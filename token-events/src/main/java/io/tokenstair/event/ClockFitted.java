@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * @param sampleCount samples it was fitted to
  * @param stepped true when it does not continue the segment before: a clock stepped, or the samples had paused too long
  * @param refusedCount samples of this way refused so far as impossible; absent when not counted
+ * @param agreedNanos reading of the last sample that agreed with the segment before, in ns of the first clock: between it and the sample that made
+ *     this one, a clock stepped, and no segment holds; greater than the start where the first clock went back; absent when no sample
+ *     contradicted the segment before
  */
 public record ClockFitted(
         @Field(1) String fromClockId,
@@ -35,8 +38,41 @@ public record ClockFitted(
         @Field(10) long sigmaNanos,
         @Field(11) int sampleCount,
         @Field(12) boolean stepped,
-        @Field(13) @Nullable Long refusedCount)
+        @Field(13) @Nullable Long refusedCount,
+        @Field(14) @Nullable Long agreedNanos)
         implements Event {
+
+    /** A segment that no step comes before. */
+    public ClockFitted(
+            String fromClockId,
+            String toClockId,
+            long segmentIndex,
+            long startNanos,
+            long endNanos,
+            long offsetNanos,
+            long driftNanos,
+            long boundNanos,
+            long boundGrowthNanos,
+            long sigmaNanos,
+            int sampleCount,
+            boolean stepped,
+            @Nullable Long refusedCount) {
+        this(
+                fromClockId,
+                toClockId,
+                segmentIndex,
+                startNanos,
+                endNanos,
+                offsetNanos,
+                driftNanos,
+                boundNanos,
+                boundGrowthNanos,
+                sigmaNanos,
+                sampleCount,
+                stepped,
+                refusedCount,
+                null);
+    }
 
     @Override
     public EventKind kind() {

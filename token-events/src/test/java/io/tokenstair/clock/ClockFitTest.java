@@ -198,9 +198,15 @@ class ClockFitTest {
         for (ClockSampled sample : samples) {
             accept(sample).stream().filter(ClockFitted::stepped).forEach(stepped::add);
             long stamp = sample.afterNanos() + 10;
-            // Between the step and the first sample that shows it nobody can know.
-            if (stamp < 45 * SECOND - 300_000 || !stepped.isEmpty()) {
-                AlignedStamp aligned = Objects.requireNonNull(way.align(stamp, millis(stamp)));
+            AlignedStamp aligned = way.align(stamp, millis(stamp));
+            if (!stepped.isEmpty() && stamp < stepped.get(stepped.size() - 1).startNanos() + 2 * SECOND + 2_000_000) {
+                // The first clock may have gone back: its readings of these seconds may have been read twice.
+                assertThat(aligned != null || step > 0).isTrue();
+            } else {
+                assertThat(aligned).isNotNull();
+            }
+            // Between the step and the first sample that shows it nobody can know yet.
+            if (aligned != null && (stamp < 45 * SECOND - 300_000 || !stepped.isEmpty())) {
                 assertThat(Math.abs(aligned.epochNanos() - clocks.truth(stamp)))
                         .as("at %d", stamp)
                         .isLessThanOrEqualTo(aligned.boundNanos());
@@ -209,6 +215,7 @@ class ClockFitTest {
 
         assertThat(stepped).isNotEmpty();
         assertThat(stepped.get(0).startNanos()).isBetween(45 * SECOND, 47 * SECOND);
+        assertThat(stepped.get(0).agreedNanos()).isNotNull().isBetween(43 * SECOND, 45 * SECOND);
         // What was aligned before stays as it was: by the event time of its record.
         AlignedStamp early = Objects.requireNonNull(way.align(44 * SECOND, 44_100));
         assertThat(Math.abs(early.epochNanos() - clocks.truth(44 * SECOND))).isLessThanOrEqualTo(early.boundNanos());
@@ -223,7 +230,7 @@ class ClockFitTest {
     }
 
     @Test
-    void oneWrongSampleCostsUntilTheNextOnly() {
+    void afterOneWrongSampleNothingIsAlignedForAMomentAndNothingEverWrong() {
         Random random = new Random(12);
         RandomClocks clocks = new RandomClocks(random, NEVER, 0);
         List<ClockSampled> samples = clocks.samples(random, 400, SECOND / 10, 9_000);
@@ -234,9 +241,12 @@ class ClockFitTest {
                             ? bracketed(sample.beforeNanos(), sample.remoteNanos() + SECOND, sample.afterNanos())
                             : sample);
             long stamp = sample.afterNanos() + 10;
-            AlignedStamp aligned = Objects.requireNonNull(way.align(stamp, millis(stamp)));
-            boolean right = Math.abs(aligned.epochNanos() - clocks.truth(stamp)) <= aligned.boundNanos();
-            assertThat(right).as("after sample %d", i).isEqualTo(i != 200);
+            AlignedStamp aligned = way.align(stamp, millis(stamp));
+            assertThat(aligned == null).as("after sample %d", i).isEqualTo(i >= 200 && i <= 220);
+            if (aligned != null) {
+                assertThat(Math.abs(aligned.epochNanos() - clocks.truth(stamp)))
+                        .isLessThanOrEqualTo(aligned.boundNanos());
+            }
         }
     }
 

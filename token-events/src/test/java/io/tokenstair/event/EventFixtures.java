@@ -241,7 +241,8 @@ public final class EventFixtures {
                         40L,
                         300,
                         true,
-                        2L);
+                        2L,
+                        MONOTONIC - 1_000_000_000L);
             case RULE_REVISED ->
                 new RuleRevised(
                         "slow-return",

@@ -16,6 +16,14 @@ record ClockPath(boolean known, long offsetNanos, long boundNanos, long sigmaNan
     /** Two clocks that no samples join. */
     static final ClockPath NONE = new ClockPath(false, 0, 0, 0);
 
+    /** Two clocks of which one stepped just there: what lies between the stamps is not known. */
+    static final ClockPath STEPPED = new ClockPath(false, 0, 0, 0);
+
+    /** Whether a clock stepped where the stamps lie. */
+    boolean stepped() {
+        return this == STEPPED;
+    }
+
     /** Whether a difference is below zero whatever the truth within the bound: it cannot be, and is not used. */
     boolean isBelowZero(long differenceNanos) {
         return known && differenceNanos + offsetNanos < -boundNanos;

@@ -190,7 +190,7 @@ final class Delivery {
         if (gateway != null && lifetime.gateway != null) {
             atGateway(sequence, token, lifetime.gateway, gateway);
             if (byClient && gateway.writeEndNanos() != ChunkQueue.ABSENT) {
-                ClockPath path = clocks.between(lifetime.gateway, deliverer, delivered);
+                ClockPath path = clocks.between(lifetime.gateway, gateway.writeEndNanos(), deliverer, delivered);
                 long network = delivered - gateway.writeEndNanos();
                 if (path.isBelowZero(network)) {
                     sequence.invalidStamps++;
@@ -199,19 +199,23 @@ final class Delivery {
                 }
             }
         }
-        ClockPath path = clocks.fromEngine(sequence, deliverer, delivered);
+        ClockPath path = clocks.fromEngine(sequence, token.endNanos, deliverer, delivered);
         if (path.isBelowZero(token.rawDeliveryNanos)) {
             sequence.invalidStamps++;
         } else if (path.known()) {
             token.deliveryNanos = token.rawDeliveryNanos + path.offsetNanos();
-            token.deliveryBoundNanos = path.boundNanos();
             token.deliverySigmaNanos = path.sigmaNanos();
             if (token.producedEpochNanos != null) {
                 token.deliveredEpochNanos = token.producedEpochNanos + token.deliveryNanos;
             }
         } else {
             token.unjoined = true;
+            token.clockStepped = path.stepped();
             sequence.unjoined = true;
+        }
+        if (path.known()) {
+            token.pathOffsetNanos = path.offsetNanos();
+            token.deliveryBoundNanos = path.boundNanos();
         }
     }
 
@@ -223,7 +227,11 @@ final class Delivery {
     }
 
     private void atGateway(SequenceLife sequence, PendingToken token, ObserverStream stream, ChunkQueue chunk) {
-        ClockPath path = clocks.fromEngine(sequence, stream, chunk.arrivedNanos());
+        ClockPath path = clocks.fromEngine(sequence, token.endNanos, stream, chunk.arrivedNanos());
+        if (path.stepped()) {
+            // It may have been the gateway's clock, between any two stamps of it.
+            return;
+        }
         long output = chunk.arrivedNanos() - token.endNanos;
         if (path.isBelowZero(output)) {
             sequence.invalidStamps++;

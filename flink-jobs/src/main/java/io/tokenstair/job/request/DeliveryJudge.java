@@ -45,13 +45,26 @@ final class DeliveryJudge {
         if (!token.lastOfChunk) {
             return;
         }
+        if (token.clockStepped) {
+            // How late it is, nothing says: it is not judged.
+            beginAnew(lifetime, sequence);
+            for (PendingToken unjudged : sequence.arriving) {
+                rows.send(lifetime, sequence, unjudged);
+            }
+            sequence.arriving.clear();
+            return;
+        }
         if (!isBy(sequence.deliveredBy, deliverer)) {
-            endGroup(lifetime, sequence, sequence.arrivedTokens);
-            sequence.usualDelivery.clear();
-            sequence.delivery.endRun();
-            sequence.delivery.known = false;
-            sequence.usualPartNanos = new long[0];
+            beginAnew(lifetime, sequence);
             sequence.deliveredBy = deliverer.observer + ' ' + deliverer.clockId;
+            sequence.pathOffsetNanos = null;
+        } else if (hasStepped(sequence, token)) {
+            beginAnew(lifetime, sequence);
+        }
+        if (token.pathOffsetNanos != null) {
+            sequence.pathOffsetNanos = token.pathOffsetNanos;
+            sequence.pathBoundNanos = token.deliveryBoundNanos;
+            sequence.pathNanos = token.endNanos;
         }
         // A client that does not read takes chunks in groups too: what its socket held up is no gateway's doing.
         long heldByClient = token.knows(DeliveryPart.CLIENT) ? token.deliveryPart(DeliveryPart.CLIENT) : 0;
@@ -61,6 +74,26 @@ final class DeliveryJudge {
             endGroup(lifetime, sequence, sequence.arrivedTokens);
         }
         sequence.arrivedTokens = sequence.arriving.size();
+    }
+
+    /** Nothing before compares with what follows: another observer, or a clock that stepped. */
+    private void beginAnew(LifetimeState lifetime, SequenceLife sequence) {
+        endGroup(lifetime, sequence, sequence.arrivedTokens);
+        sequence.usualDelivery.clear();
+        sequence.delivery.endRun();
+        sequence.delivery.known = false;
+        sequence.usualPartNanos = new long[0];
+    }
+
+    /** Whether its clocks are joined by another offset than those of the token before, beyond what bounds and drift explain. */
+    private static boolean hasStepped(SequenceLife sequence, PendingToken token) {
+        return token.pathOffsetNanos != null
+                && sequence.pathOffsetNanos != null
+                && ClockPaths.isStep(
+                        sequence.pathOffsetNanos,
+                        token.pathOffsetNanos,
+                        sequence.pathBoundNanos + token.deliveryBoundNanos,
+                        token.endNanos - sequence.pathNanos);
     }
 
     private static boolean isBy(String deliveredBy, ObserverStream deliverer) {

@@ -28,11 +28,13 @@ final class EngineSide {
     private final RequestMilestones milestones;
     private final Delivery delivery;
     private final TokenRows rows;
+    private final ClockPaths clocks;
     private final Plain plain = new Plain();
     private final RowReader reader = new RowReader();
     private @Nullable TokenBatch current;
 
-    EngineSide(RequestMilestones milestones, Delivery delivery, TokenRows rows) {
+    EngineSide(RequestMilestones milestones, Delivery delivery, TokenRows rows, ClockPaths clocks) {
+        this.clocks = clocks;
         this.rows = rows;
         this.milestones = milestones;
         this.delivery = delivery;
@@ -181,7 +183,8 @@ final class EngineSide {
         sequence.engineClockId = batch.clockId;
         sequence.residentNanosPerToken = batch.residentNanosPerToken;
         current = batch;
-        boolean unseen = !lifetime.warmup && !Delivery.pairs(lifetime);
+        boolean stepped = clocks.mayHaveStepped(batch.clockId);
+        boolean unseen = !lifetime.warmup && !Delivery.pairs(lifetime) && !stepped;
         reader.begin(batch);
         TokenRow row = reader.row();
         int runFrom = -1;
@@ -209,7 +212,14 @@ final class EngineSide {
                 rows.run(lifetime, sequence, batch, runFrom, i);
                 runFrom = -1;
             }
-            produced(lifetime, sequence, pending(batch, row, batch.slowAt(i)), row.coarseEpochMillis);
+            PendingToken token = pending(batch, row, batch.slowAt(i));
+            if (stepped && clocks.isWhereAClockStepped(batch.clockId, token.endNanos, row.coarseEpochMillis)) {
+                // Where its step was judged nobody knew yet that a clock had stepped there.
+                token.producedEpochNanos = null;
+                token.boundNanos = null;
+                token.sigmaNanos = null;
+            }
+            produced(lifetime, sequence, token, row.coarseEpochMillis);
         }
         if (runFrom >= 0) {
             plain.end(sequence);

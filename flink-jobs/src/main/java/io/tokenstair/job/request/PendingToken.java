@@ -32,6 +32,10 @@ public class PendingToken {
     public boolean delivered;
     /** Its chunk came on a clock that nothing joins with the engine's. */
     public boolean unjoined;
+    /** A clock stepped where it was made or delivered: by how much it was late is not known. */
+    public boolean clockStepped;
+    /** What joined its two clocks; absent where nothing did. */
+    public @Nullable Long pathOffsetNanos;
     /** Its chunk ended with it. */
     public boolean lastOfChunk;
     /** Arrival less end of its step, across clocks that may never have been aligned: only differences of it mean something. */

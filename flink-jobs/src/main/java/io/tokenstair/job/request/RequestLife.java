@@ -63,7 +63,7 @@ public final class RequestLife {
         this.lifetimes = new Lifetimes(state);
         this.observers = new ObserverSide(
                 requestId, state, lifetimes, delivery, new Arrivals(requestId, counter), this.clocks, milestones);
-        this.engines = new EngineSide(milestones, delivery, rows);
+        this.engines = new EngineSide(milestones, delivery, rows, this.clocks);
         this.closing = new RequestClosing(requestId, state, output, delivery, rows, milestones);
     }
 

@@ -81,6 +81,12 @@ public class SequenceLife {
     /** Whose arrivals the four below are about: an observer and its clock. */
     public String deliveredBy = "";
 
+    /** What joined the engine's clock with that one last, the bound of it, and the stamp it was for; absent before. */
+    public @Nullable Long pathOffsetNanos;
+
+    public long pathBoundNanos;
+    public long pathNanos;
+
     public UsualDelivery usualDelivery = new UsualDelivery();
     /** Step ends against arrivals. */
     public BurstMeter delivery = new BurstMeter();

@@ -62,9 +62,31 @@ final class ClockFleet {
     long now = 10 * SECOND;
 
     private final Map<String, Long> sequenceNumbers = new HashMap<>();
+    private final Map<String, Long> stepAtNanos = new HashMap<>();
+    private final Map<String, Long> stepSizeNanos = new HashMap<>();
+    private int tokensPerSample = 10;
     private long stepId;
     private int handles;
     private long stalledNanos;
+
+    /** A clock steps at a true instant by so much. */
+    ClockFleet steps(String clockId, long atNanos, long byNanos) {
+        stepAtNanos.put(clockId, atNanos);
+        stepSizeNanos.put(clockId, byNanos);
+        return this;
+    }
+
+    /** While a request is served, clocks are sampled with every so many-th token of it. */
+    ClockFleet samplesEvery(int tokens) {
+        tokensPerSample = tokens;
+        return this;
+    }
+
+    /** What a clock of this fleet reads at a true instant. */
+    private long read(String clockId, long atNanos) {
+        boolean stepped = atNanos >= stepAtNanos.getOrDefault(clockId, Long.MAX_VALUE);
+        return reading(clockId, atNanos) + (stepped ? stepSizeNanos.getOrDefault(clockId, 0L) : 0);
+    }
 
     /** What a clock reads at a true instant. */
     static long reading(String clockId, long atNanos) {
@@ -84,8 +106,7 @@ final class ClockFleet {
     private void add(String collectorId, String clockId, long atNanos, Event event) {
         long sequence = sequenceNumbers.merge(collectorId, 1L, Long::sum) - 1;
         events.add(new LoggedEvent(
-                new EventHeader(
-                        collectorId, 1, sequence, clockId, reading(clockId, atNanos), EPOCH_MILLIS + atNanos / MS),
+                new EventHeader(collectorId, 1, sequence, clockId, read(clockId, atNanos), EPOCH_MILLIS + atNanos / MS),
                 event));
     }
 
@@ -97,8 +118,7 @@ final class ClockFleet {
                 "clocks@" + local,
                 local,
                 after,
-                new ClockSampled(
-                        local, remote, reading(local, now), reading(remote, read), reading(local, after), null));
+                new ClockSampled(local, remote, read(local, now), read(remote, read), read(local, after), null));
     }
 
     /** Reads all clocks that are joined by anything. */
@@ -191,8 +211,8 @@ final class ClockFleet {
                                 null,
                                 null,
                                 "stream-sync",
-                                reading(GPU_CLOCK, now - MS - stalledNanos),
-                                reading(GPU_CLOCK, now - MS),
+                                read(GPU_CLOCK, now - MS - stalledNanos),
+                                read(GPU_CLOCK, now - MS),
                                 0,
                                 null));
                 stalledNanos = 0;
@@ -206,10 +226,10 @@ final class ClockFleet {
                             ENGINE,
                             0,
                             stepId++,
-                            reading(ENGINE_CLOCK, start),
-                            reading(ENGINE_CLOCK, start + MS),
-                            reading(ENGINE_CLOCK, now - MS),
-                            reading(ENGINE_CLOCK, now),
+                            read(ENGINE_CLOCK, start),
+                            read(ENGINE_CLOCK, start + MS),
+                            read(ENGINE_CLOCK, now - MS),
+                            read(ENGINE_CLOCK, now),
                             first ? "prefill" : "decode",
                             null,
                             null,
@@ -248,11 +268,11 @@ final class ClockFleet {
                                     token,
                                     1,
                                     200,
-                                    reading(clockId, arrived) + wrong.applyAsLong(token),
+                                    read(clockId, arrived) + wrong.applyAsLong(token),
                                     token == tokens - 1 ? Finish.LENGTH : Finish.NONE,
                                     null,
                                     null))));
-            if (sampled && token % 10 == 0) {
+            if (sampled && token % tokensPerSample == 0) {
                 sampleAll(clockId.equals(CLIENT_CLOCK));
             }
         }

@@ -42,6 +42,7 @@ class MultiHostClocksIT {
     private static final long MS = ClockFleet.MS;
     private static final long SECOND = ClockFleet.SECOND;
     private static final int TOKENS = 60;
+    private static final int DURING_TOKENS = 600;
     private static final String FITTED =
             RawTables.tablesOf(EventKind.CLOCK_FITTED).get(0);
 
@@ -74,7 +75,9 @@ class MultiHostClocksIT {
                 .stalling(30 * MS)
                 .request("stalled", "gateway", ClockFleet.PROCESS_CLOCK, TOKENS, true, token -> MS);
         assertThat(FLEET.now).isLessThan(ClockFleet.STEP_NANOS);
-        FLEET.idle(ClockFleet.STEP_NANOS - FLEET.now + 5 * SECOND, true)
+        FLEET.idle(ClockFleet.STEP_NANOS - FLEET.now - 7 * SECOND, true)
+                .request("during", "client", ClockFleet.CLIENT_CLOCK, DURING_TOKENS, true, token -> 3 * MS);
+        FLEET.idle(ClockFleet.STEP_NANOS - FLEET.now + 8 * SECOND, true)
                 .request("after", "client", ClockFleet.CLIENT_CLOCK, TOKENS, true, token -> 3 * MS)
                 .silence(ClockFit.REACH_NANOS + 10 * SECOND)
                 .request("beyond", "client", ClockFleet.CLIENT_CLOCK, TOKENS, false, token -> 3 * MS);
@@ -150,6 +153,25 @@ class MultiHostClocksIT {
             assertThat(segment.startNanos())
                     .isGreaterThan(ClockFleet.reading(ClockFleet.CLIENT_CLOCK, ClockFleet.STEP_NANOS) - SECOND);
         });
+    }
+
+    @Test
+    void whereAClockStepsNoDeliveryIsKnownAndNoneIsWrong() {
+        List<TokenAnalysis> all = tokensOf("during");
+        assertThat(all).hasSize(DURING_TOKENS);
+        int unknown = 0;
+        for (TokenAnalysis token : all) {
+            long truth = Objects.requireNonNull(FLEET.truth.get("during@" + token.tokenIndex()));
+            assertThat(token.deliveryCause()).as("%s", token).isNull();
+            if (token.deliveryNanos() == null) {
+                unknown++;
+                assertThat(token.missingLayers()).contains("clocks");
+            } else {
+                assertThat(Math.abs(token.deliveryNanos() - truth)).isLessThanOrEqualTo(token.deliveredBoundNanos());
+            }
+        }
+        assertThat(unknown).isBetween(10, 500);
+        assertThat(request("during").missingLayers()).contains("clocks");
     }
 
     @Test
