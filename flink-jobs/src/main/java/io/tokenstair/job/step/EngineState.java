@@ -99,6 +99,9 @@ public class EngineState {
     public @Nullable Long kvTotalBlocksCount;
     public @Nullable Long kvUsedBlocksCount;
 
+    /** Sequences of a collector that began anew, by the engine's name, until that names them again; no more than were open then. */
+    public Map<String, SequenceState> leftBehind = new HashMap<>();
+
     public EngineHistory history = new EngineHistory();
     public HostThreads threads = new HostThreads();
     public EngineEvidence evidence = new EngineEvidence();

@@ -451,8 +451,10 @@ public final class EngineTimeline {
     }
 
     private void handleSpace(EventHeader header) {
-        if (!header.clockId().equals(state.clockId)) {
+        boolean sameClock = header.clockId().equals(state.clockId);
+        if (!sameClock) {
             state.clockId = header.clockId();
+            state.leftBehind.clear();
             if (!state.hostClockId.equals(state.clockId)) {
                 // Core records of another clock cannot be laid beside the engine's stamps.
                 state.threads = new HostThreads();
@@ -467,6 +469,7 @@ public final class EngineTimeline {
             flushBatchesBefore(Long.MAX_VALUE);
             state.handleSpace = space;
             knownRows = null;
+            leaveBehind(sameClock);
             state.sequences.clear();
             state.handleByName.clear();
             state.waiting.clear();
@@ -478,6 +481,42 @@ public final class EngineTimeline {
         }
         spaceCollectorId = header.collectorId();
         spaceEpoch = header.collectorEpoch();
+    }
+
+    /**
+     * Keeps the open sequences of a collector that has begun anew, by their engine's names. Where the engine went on, it tells of them again:
+     * the step that made their last token is known, and so is the gap to the next one.
+     */
+    private void leaveBehind(boolean sameClock) {
+        state.leftBehind.clear();
+        if (!sameClock) {
+            return;
+        }
+        for (SequenceState sequence : state.sequences.values()) {
+            String name = sequence.name.engineRequestId;
+            if (sequence.lastKnown && sequence.nextTokenIndex > 0 && !state.ambiguousNames.contains(name)) {
+                sequence.undisturbed = false;
+                sequence.goesOn = true;
+                sequence.open = null;
+                sequence.packedName = null;
+                sequence.seenInStep = 0;
+                sequence.sharedInStep = 0;
+                state.leftBehind.put(name, sequence);
+            }
+        }
+    }
+
+    /** A handle that a step names: of a sequence that went on while the collector began anew, or of one not heard of before. */
+    private SequenceState announceInStep(int handle, String engineRequestId, long nanos) {
+        SequenceState left = state.leftBehind.remove(engineRequestId);
+        if (left != null && !state.sequences.containsKey(handle) && !state.handleByName.containsKey(engineRequestId)) {
+            left.handle = handle;
+            state.sequences.put(handle, left);
+            state.handleByName.put(engineRequestId, handle);
+            state.namelessHandles.remove(Integer.valueOf(handle));
+            knownRows = null;
+        }
+        return announce(handle, engineRequestId, nanos);
     }
 
     private SequenceState announce(int handle, String engineRequestId, long nanos) {
@@ -531,6 +570,7 @@ public final class EngineTimeline {
                 silent.add(sequence);
             }
         }
+        state.leftBehind.values().removeIf(sequence -> nanos - sequence.seenNanos > SILENT_NANOS);
         silent.sort(Comparator.comparingInt(sequence -> sequence.handle));
         for (SequenceState sequence : silent) {
             ship(sequence);
@@ -553,6 +593,7 @@ public final class EngineTimeline {
 
     private void queued(EventHeader header, RequestQueued queued) {
         handleSpace(header);
+        state.leftBehind.remove(queued.engineRequestId());
         SequenceState sequence = announce(
                 queued.requestHandle(),
                 queued.engineRequestId(),
@@ -888,7 +929,7 @@ public final class EngineTimeline {
         state.stepMillis = coarse(header);
         String eventId = header.eventId();
         for (HandleAnnounced announced : step.announcements()) {
-            announce(announced.requestHandle(), announced.engineRequestId(), step.updateEndNanos());
+            announceInStep(announced.requestHandle(), announced.engineRequestId(), step.updateEndNanos());
         }
         long end = step.updateEndNanos();
         if (!EngineEvidence.isStamp(end)) {
@@ -1040,7 +1081,7 @@ public final class EngineTimeline {
             if (sequenceOfRow[i] == null) {
                 String name = announcedLater(header, rows.requestHandle(i), place);
                 if (name != null) {
-                    sequenceOfRow[i] = announce(rows.requestHandle(i), name, step.updateEndNanos());
+                    sequenceOfRow[i] = announceInStep(rows.requestHandle(i), name, step.updateEndNanos());
                 } else {
                     nameless = nameless.isEmpty() ? new ArrayList<>() : nameless;
                     nameless.add(rows.requestHandle(i));
@@ -1568,6 +1609,11 @@ public final class EngineTimeline {
         if (first > sequence.nextTokenIndex) {
             // The step that made the token before was lost: there is no end to measure this gap from.
             sequence.lastKnown = false;
+        }
+        if (sequence.goesOn) {
+            // A token that was made before is of another use of the name.
+            sequence.lastKnown &= first == sequence.nextTokenIndex && rows.firstTokenIndex(i) != SequenceRows.ABSENT;
+            sequence.goesOn = false;
         }
         row.contextTokens = rows.contextTokens(i);
         for (int k = 0; k < tokens; k++) {

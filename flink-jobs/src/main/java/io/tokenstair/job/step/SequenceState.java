@@ -16,6 +16,9 @@ public class SequenceState {
     public long seenNanos;
 
     public int nextTokenIndex;
+    /** Its collector has begun anew since its last token: the next one says whether it is the same use of the name. */
+    public boolean goesOn;
+
     public boolean scheduled;
     public boolean running;
     public @Nullable Long promptTokens;

@@ -1087,7 +1087,7 @@ class EngineTimelineTest {
     }
 
     @Test
-    void handlesMeanOthersAfterTheCollectorRestarted() {
+    void handlesMeanOthersAfterTheCollectorRestartedAndTheGapAcrossIsKnown() {
         EngineScript engine = new EngineScript().start(64, "a", "b").decode(5, "a", "b");
         engine.collectorRestarts();
         engine.step().announce("b", 64, 6).announce("a", 64, 6).decode("a", "b").run();
@@ -1096,10 +1096,39 @@ class EngineTimelineTest {
 
         for (String requestId : List.of("a", "b")) {
             assertThat(told.tokens(requestId)).extracting(Token::index).containsExactly(0, 1, 2, 3, 4, 5, 6, 7);
-            // What happened in between is not known.
-            assertThat(told.token(requestId, 6).gapNanos()).isNull();
+            // The engine went on, and said on one clock when it made either token.
+            Token across = told.token(requestId, 6);
+            assertThat(across.gapNanos())
+                    .isEqualTo(across.endNanos() - told.token(requestId, 5).endNanos());
             assertThat(told.token(requestId, 7).gapNanos()).isPositive();
         }
+    }
+
+    @Test
+    void acrossARestartOfTheCollectorThereIsNoGapWhereATokenWasMissedOrTheNameIsOfAnotherUse() {
+        EngineScript missed = new EngineScript().start(64, "a", "b").decode(5, "a", "b");
+        missed.collectorRestarts();
+        missed.step().announce("b", 64, 8).announce("a", 64, 6).decode("a", "b").run();
+        Told told = missed.told();
+        assertThat(told.token("b", 8).gapNanos()).isNull();
+        assertThat(told.token("a", 6).gapNanos()).isPositive();
+
+        EngineScript again = new EngineScript().start(64, "a").decode(5, "a");
+        again.collectorRestarts();
+        again.step().announce("a", 64, 3).decode("a").run();
+        assertThat(again.told().tokens("a"))
+                .filteredOn(token -> token.endNanos() == again.lastEndNanos())
+                .singleElement()
+                .satisfies(token -> assertThat(token.gapNanos()).isNull());
+
+        EngineScript sentAgain = new EngineScript().start(64, "a").decode(5, "a");
+        sentAgain.collectorRestarts();
+        long queued = sentAgain.nowNanos();
+        sentAgain.start(64, "a");
+        assertThat(sentAgain.told().tokens("a"))
+                .filteredOn(token -> token.endNanos() == sentAgain.lastEndNanos())
+                .singleElement()
+                .satisfies(token -> assertThat(token.gapNanos()).isEqualTo(sentAgain.lastEndNanos() - queued));
     }
 
     @Test
