@@ -55,8 +55,7 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--rules",
             paramLabel = "FILE|FOLDER",
-            description =
-                    "rules beside the built-in ones; a built-in rule's id with a higher version takes its place")
+            description = "rules beside the built-in ones; a built-in rule's id with a higher version takes its place")
     @Nullable
     Path rules;
 
