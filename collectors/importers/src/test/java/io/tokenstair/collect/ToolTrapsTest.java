@@ -594,6 +594,63 @@ class ToolTrapsTest {
         assertThat(chunks(imported)).isEmpty();
     }
 
+    @Test
+    void theFirstReleasesCalledTheTimeToTheFirstTokenByItsShortName() throws Exception {
+        Imported imported = record(
+                "",
+                "\"ttft\":{\"value\":255.5,\"unit\":\"ms\"},\"ttst\":{\"value\":4.5,\"unit\":\"ms\"},"
+                        + "\"request_latency\":{\"value\":265,\"unit\":\"ms\"},"
+                        + "\"inter_chunk_latency\":{\"value\":[4.5,5.0],\"unit\":\"ms\"}",
+                ",\"error\":null");
+        assertThat(chunks(imported))
+                .extracting(chunk -> chunk.arrivedNanos() - 1795966320988651413L)
+                .containsExactly(255_500_000L, 260_000_000L, 265_000_000L);
+    }
+
+    @Test
+    void aCancelledRequestIsKeptThoughItsEndIsOfAnotherClock() throws Exception {
+        Imported imported = record(
+                ",\"request_end_ns\":4440670232134296",
+                "",
+                ",\"error\":{\"code\":499,\"type\":\"RequestCancellationError\",\"message\":\"x\"}");
+        assertThat(imported.summary().line()).isEqualTo("read 1, accepted 1, rejected 0");
+        RequestCompleted completed = of(imported, RequestCompleted.class).get(0);
+        assertThat(completed.outcome()).isEqualTo("client-closed");
+        assertThat(completed.clientClosedNanos()).isNull();
+    }
+
+    @Test
+    void theTurnsOfASessionAreRequestsOfTheirOwn() throws Exception {
+        String turn = "{\"metadata\":{\"session_num\":4,\"turn_index\":%d,\"request_start_ns\":1795966320988651413},"
+                + "\"metrics\":{\"time_to_first_token\":{\"value\":50,\"unit\":\"ms\"}}}";
+        Imported imported = Imported.file(
+                listener -> new AiperfImport(LIMITS, listener),
+                folder,
+                "profile_export.jsonl",
+                String.format(turn, 0),
+                String.format(turn, 1));
+        assertThat(of(imported, RequestReceived.class))
+                .extracting(RequestReceived::requestId)
+                .containsExactly("profile_export.jsonl#4", "profile_export.jsonl#4.1");
+        assertThat(of(imported, IdAliased.class))
+                .extracting(IdAliased::alias)
+                .containsExactly("session-4", "session-4.1");
+    }
+
+    @Test
+    void aggregatesOfReleasesThatDoNotNameTheirVersionAreRead() throws Exception {
+        Imported imported = Imported.file(
+                listener -> new AiperfImport(LIMITS, listener),
+                folder,
+                "profile_export_aiperf.json",
+                "{\"request_latency\":{\"unit\":\"ms\",\"avg\":300.0},\"request_count\":{\"unit\":\"requests\",\"avg\":8.0},"
+                        + "\"time_to_first_token\":{\"unit\":\"ms\",\"p50\":40.5,\"p99\":90.0},"
+                        + "\"input_config\":{},\"was_cancelled\":false}");
+        assertThat(of(imported, MetricSampled.class))
+                .extracting(MetricSampled::name)
+                .contains("bench:median_ttft_seconds", "bench:completed");
+    }
+
     private Imported raw(String metadata, String rest) throws ImportException {
         return Imported.file(
                 listener -> new AiperfImport(LIMITS, listener),

@@ -50,6 +50,7 @@ public final class AiperfImport extends FileImport {
 
     private static final String OBSERVER = "client";
     private static final long NANOS_PER_MILLI = 1_000_000L;
+    private static final long DAY_NANOS = 86_400_000_000_000L;
     private static final int MAX_GAPS = Answer.MOST_CHUNKS - 1;
     private static final int CANCELLED = 499;
     private static final int MAX_REQUESTS = 1 << 20;
@@ -201,7 +202,13 @@ public final class AiperfImport extends FileImport {
             if (session == null) {
                 throw metadata.refuse("x_request_id", "missing, and so is session_num");
             }
-            return source + "#" + session;
+            return source + "#" + session + laterTurn(metadata);
+        }
+
+        /** What tells apart the requests of one session of several turns; nothing of the first turn. */
+        private static String laterTurn(Fields metadata) throws RejectedRecordException {
+            Integer turn = metadata.optionalCount("turn_index");
+            return turn == null || turn == 0 ? "" : "." + turn;
         }
 
         private boolean isFirst(String id) throws RejectedRecordException {
@@ -216,8 +223,12 @@ public final class AiperfImport extends FileImport {
         private Long record(Fields line, Fields metadata, Fields metrics) throws RejectedRecordException, IOException {
             String id = requestId(metadata);
             long start = Quantities.epochNanos(metadata, "request_start_ns", 1L);
-            Long ended = Quantities.optionalEpochNanos(metadata, "request_end_ns", 1L);
-            Long ttft = duration(metrics, "time_to_first_token");
+            Fields error = line.optionalObject("error");
+            Long ended = error == null
+                    ? Quantities.optionalEpochNanos(metadata, "request_end_ns", 1L)
+                    : endOfFailed(metadata, start);
+            // The first releases called it by its short name.
+            Long ttft = duration(metrics, metrics.has("time_to_first_token") ? "time_to_first_token" : "ttft");
             Long latency = duration(metrics, "request_latency");
             Long connect = duration(metrics, "http_req_connecting");
             Integer prompt = count(metrics, "usage_prompt_tokens");
@@ -226,7 +237,6 @@ public final class AiperfImport extends FileImport {
             Integer byClient = count(metrics, "output_sequence_length");
             long[] gaps = gaps(metrics);
             boolean wasCancelled = Boolean.TRUE.equals(metadata.optionalBoolean("was_cancelled"));
-            Fields error = line.optionalObject("error");
             Integer code = error == null ? null : error.optionalCount("code");
             boolean left = wasCancelled || (code != null && code == CANCELLED);
             long connected = connect == null ? 0 : connect;
@@ -302,10 +312,18 @@ public final class AiperfImport extends FileImport {
             return start / NANOS_PER_MILLI;
         }
 
+        /** When a failed request ended; null for a stamp of another clock, which early releases wrote of those that were cancelled. */
+        private static @Nullable Long endOfFailed(Fields metadata, long start) throws RejectedRecordException {
+            Long ended = metadata.optionalLong("request_end_ns");
+            return ended == null || ended < start - DAY_NANOS
+                    ? null
+                    : Quantities.optionalEpochNanos(metadata, "request_end_ns", 1L);
+        }
+
         private void aliases(String id, Fields metadata, long nanos) throws RejectedRecordException, IOException {
             Integer session = metadata.optionalCount("session_num");
             if (session != null) {
-                add(nanos, new IdAliased(id, "session-" + session, "aiperf-session"));
+                add(nanos, new IdAliased(id, "session-" + session + laterTurn(metadata), "aiperf-session"));
             }
             String correlation = metadata.optionalId("x_correlation_id");
             if (correlation != null && !correlation.equals(id)) {
@@ -588,7 +606,7 @@ public final class AiperfImport extends FileImport {
             if (document.has("metrics") && document.has("summary")) {
                 throw new RejectedRecordException("a summary of scrapes, not the scrapes");
             }
-            if (!document.has("aiperf_version") || !document.has("request_latency")) {
+            if (!document.has("request_latency") || !(document.has("aiperf_version") || document.has("input_config"))) {
                 throw new RejectedRecordException("no aggregates of AIPerf");
             }
             known++;

@@ -115,6 +115,7 @@ final class BenchFile {
             }
             sameLength("input_lens", object.column("input_lens"), ttfts.size());
             sameLength("start_times", object.column("start_times"), ttfts.size());
+            sameLength("cached_tokens", object.column("cached_tokens"), ttfts.size());
             sameLength("errors", object.failures(), ttfts.size());
         }
         Run run = new Run(
@@ -142,13 +143,17 @@ final class BenchFile {
         }
     }
 
-    /** One run: what holds for all of its requests. */
+    /**
+     * One run: what holds for all of its requests. Its cached tokens are 0 throughout where the server told none, which only SGLang's own
+     * form of answers always does.
+     */
     private final class Run {
         private final BenchObject object;
         private final String prefix;
         private final EmptyChunks empty;
         private final boolean shares;
         private final @Nullable String model;
+        private final BenchObject.@Nullable Column cached;
 
         Run(BenchObject object, int number, EmptyChunks empty) {
             this.object = object;
@@ -160,6 +165,8 @@ final class BenchFile {
                     && (backend.equals("sglang") || backend.equals("sglang-native"));
             String named = object.text("model_id");
             this.model = named == null ? object.text("model") : named;
+            BenchObject.Column counts = object.column("cached_tokens");
+            this.cached = shares || (counts != null && counts.anyAboveZero()) ? counts : null;
         }
     }
 
@@ -167,6 +174,7 @@ final class BenchFile {
         BenchObject object = run.object;
         Integer prompt = count(object.column("input_lens"), index, "input_lens");
         Integer output = count(object.column("output_lens"), index, "output_lens");
+        Integer cached = count(run.cached, index, "cached_tokens");
         double ttft = at(object.column("ttfts"), index);
         double[] gaps = object.gaps(index);
         BenchObject.Column failures = object.failures();
@@ -253,7 +261,8 @@ final class BenchFile {
                 null,
                 null,
                 null,
-                null,
+                // Prompts are counted by the client, and may be more for the server.
+                hasFailed || cached == null || (prompt != null && cached > prompt) ? null : Long.valueOf(cached),
                 firstTokenNanos,
                 meanGapNanos);
         events.add(clockId, !started ? order : lastNanos == null ? startNanos : lastNanos, lastNanos, null, completed);

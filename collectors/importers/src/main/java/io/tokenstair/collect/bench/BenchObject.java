@@ -50,6 +50,10 @@ final class BenchObject {
         double at(int index) {
             return values[index];
         }
+
+        boolean anyAboveZero() {
+            return Arrays.stream(values, 0, size).anyMatch(value -> value > 0);
+        }
     }
 
     private BenchObject() {}
@@ -80,7 +84,7 @@ final class BenchObject {
                 switch (name) {
                     case "itls" -> itls(parser);
                     case "errors" -> failures = failures(parser);
-                    case "ttfts", "input_lens", "output_lens", "start_times" -> columns.put(name, numbers(parser));
+                    case "ttfts", "input_lens", "output_lens", "start_times", "cached_tokens" -> columns.put(name, numbers(parser));
                     default -> passOver(parser);
                 }
             } else if (value == JsonToken.START_OBJECT) {
