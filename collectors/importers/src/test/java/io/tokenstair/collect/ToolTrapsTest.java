@@ -748,6 +748,14 @@ class ToolTrapsTest {
                 .contains("field ");
     }
 
+    @Test
+    void aRequestThatWasCancelledBeforeItWasSentWasNeverSent() throws Exception {
+        assertThat(reason(report(
+                        "{\"request_id\":\"g\",\"request_start_time\":1795966440.25,\"request_end_time\":1795966441.75,"
+                                + "\"info\":{\"timings\":{\"resolve_start\":1795966440.25,\"request_start\":null}}}")))
+                .contains("was never sent");
+    }
+
     private static String iteration(int number, String requests) {
         return "{\"timestamp\":\"11-29-2026 13:00:00.0" + (10 + number) + "000\",\"iter\":" + number
                 + ",\"iterLatencyMS\":1.0,\"kvCacheStats\":{\"tokensPerBlock\":32},\"requestStats\":[" + requests

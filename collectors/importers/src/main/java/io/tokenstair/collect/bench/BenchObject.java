@@ -84,7 +84,8 @@ final class BenchObject {
                 switch (name) {
                     case "itls" -> itls(parser);
                     case "errors" -> failures = failures(parser);
-                    case "ttfts", "input_lens", "output_lens", "start_times", "cached_tokens" -> columns.put(name, numbers(parser));
+                    case "ttfts", "input_lens", "output_lens", "start_times", "cached_tokens" ->
+                        columns.put(name, numbers(parser));
                     default -> passOver(parser);
                 }
             } else if (value == JsonToken.START_OBJECT) {

@@ -156,7 +156,9 @@ public final class GuideLlmImport extends FileImport {
             Long end = stamp(request, "request_end_time", "end_time");
             start = start == null && timings != null ? stamp(timings, "request_start", "request_start") : start;
             end = end == null && timings != null ? stamp(timings, "request_end", "request_end") : end;
-            if (start == null) {
+            // Some releases write there when the request was taken up, where it was cancelled before it was sent.
+            boolean neverSent = timings != null && timings.has("resolve_start") && !timings.has("request_start");
+            if (start == null || neverSent) {
                 throw request.refuse("request_start_time", "missing: the request was never sent");
             }
             String id = request.optionalId("request_id");

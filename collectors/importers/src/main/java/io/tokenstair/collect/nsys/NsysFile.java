@@ -5,6 +5,7 @@ import io.tokenstair.collect.input.RejectedRecordException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,6 +35,14 @@ final class NsysFile implements Closeable {
     private static final int MOST_TABLES = 10_000;
     private static final int MOST_STRINGS = 1 << 14;
     private static final int MOST_HELD_CHARACTERS = 2_048;
+
+    /** The header of a database, and what it says of itself there. */
+    private static final int HEADER_BYTES = 100;
+
+    private static final int PAGE_SIZE_AT = 16;
+    private static final int CHANGES_AT = 24;
+    private static final int PAGES_AT = 28;
+    private static final int PAGES_VALID_FOR_AT = 92;
 
     /** No row takes less room in a file. */
     private static final int LEAST_ROW_BYTES = 8;
@@ -71,10 +80,10 @@ final class NsysFile implements Closeable {
         if (!Files.isRegularFile(file)) {
             throw new ImportException(file + ": no regular file; name an export of nsys");
         }
-        byte[] head = new byte[MAGIC.length];
+        byte[] head = new byte[HEADER_BYTES];
         try (InputStream in = Files.newInputStream(file)) {
             int read = in.readNBytes(head, 0, head.length);
-            if (read < head.length || !Arrays.equals(head, MAGIC)) {
+            if (read < MAGIC.length || !Arrays.equals(head, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
                 throw new ImportException(
                         file + ": no SQLite database; make one with: nsys export --type sqlite REPORT.nsys-rep");
             }
@@ -96,7 +105,7 @@ final class NsysFile implements Closeable {
             return new NsysFile(file, connection, Files.size(file));
         } catch (SQLException e) {
             close(connection);
-            throw damaged(file, e);
+            throw damaged(file, head, e);
         } catch (ImportException e) {
             close(connection);
             throw e;
@@ -114,9 +123,25 @@ final class NsysFile implements Closeable {
         }
     }
 
-    private static ImportException damaged(Path file, SQLException e) {
+    private static ImportException damaged(Path file, byte[] head, SQLException e) throws IOException {
+        long size = Files.size(file);
+        long whole = wholeBytes(head);
+        if (size < whole) {
+            return new ImportException(file + ": the file is cut: " + size + " of its " + whole
+                    + " bytes are there, and SQLite reads nothing of that; copy it again, or export it again with:"
+                    + " nsys export --type sqlite");
+        }
         String problem = String.valueOf(e.getMessage()).replaceAll("\\s+", " ");
         return new ImportException(file + ": SQLite cannot read it: " + problem + "; export it again");
+    }
+
+    /** How large a database is by its own header; 0 where it does not say. */
+    private static long wholeBytes(byte[] head) {
+        ByteBuffer header = ByteBuffer.wrap(head);
+        int page = header.getShort(PAGE_SIZE_AT) & 0xFFFF;
+        long pages = header.getInt(PAGES_AT) & 0xFFFF_FFFFL;
+        boolean valid = header.getInt(CHANGES_AT) == header.getInt(PAGES_VALID_FOR_AT);
+        return valid ? pages * (page == 1 ? 1 << 16 : page) : 0;
     }
 
     private void listTables() throws SQLException {

@@ -167,16 +167,15 @@ class BenchImportTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            {
-                "sglang, 3 0, 3 0",
-                // SGLang's own form says 0 of itself; where it is OpenAI's a server that tells nothing reads the same.
-                "sglang, 0 0, 0 0",
-                "sglang-oai, 0 2, 0 2",
-                "sglang-oai, 0 0, none none",
-                // The client's tokenizer counts the prompts, of 7 and 8 tokens.
-                "sglang-oai, 9 8, none 8"
-            })
+    @CsvSource({
+        "sglang, 3 0, 3 0",
+        // SGLang's own form says 0 of itself; where it is OpenAI's a server that tells nothing reads the same.
+        "sglang, 0 0, 0 0",
+        "sglang-oai, 0 2, 0 2",
+        "sglang-oai, 0 0, none none",
+        // The client's tokenizer counts the prompts, of 7 and 8 tokens.
+        "sglang-oai, 9 8, none 8"
+    })
     void cachedTokensAreTakenWhereTheServerTellsThem(String backend, String listed, String taken) throws Exception {
         Imported imported = sglang("{\"backend\":\"" + backend + "\",\"input_lens\":[7,8],\"output_lens\":[2,2],"
                 + "\"ttfts\":[0.02,0.03],\"itls\":[[0.005],[0.006]],\"errors\":[\"\",\"\"],\"cached_tokens\":["

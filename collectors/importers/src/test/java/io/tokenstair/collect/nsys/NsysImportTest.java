@@ -246,7 +246,7 @@ class NsysImportTest {
         refused(Files.writeString(folder.resolve("text.sqlite"), "hello"), "no SQLite database");
         refused(Files.createFile(folder.resolve("empty.sqlite")), "no SQLite database");
         byte[] whole = Files.readAllBytes(database("whole.sqlite", KERNELS, STRINGS, NAMES));
-        refused(Files.write(folder.resolve("head.sqlite"), Arrays.copyOf(whole, 100)), "SQLite cannot read it");
+        refused(Files.write(folder.resolve("head.sqlite"), Arrays.copyOf(whole, 100)), "the file is cut");
         // A view may compute for ever.
         refused(
                 database(
@@ -291,7 +291,8 @@ class NsysImportTest {
         byte[] whole = Files.readAllBytes(database("long.sqlite", KERNELS, STRINGS, NAMES, rows.toString()));
         refused(
                 Files.write(folder.resolve("cut.sqlite"), Arrays.copyOf(whole, whole.length / 2)),
-                "SQLite cannot read it");
+                "cut.sqlite: the file is cut: " + whole.length / 2 + " of its " + whole.length + " bytes are there");
+        refused(Files.write(folder.resolve("start.sqlite"), Arrays.copyOf(whole, 30)), "SQLite cannot read it");
         Arrays.fill(whole, whole.length / 2, whole.length / 2 + 20_000, (byte) 0);
         Told told = imported(Files.write(folder.resolve("damaged.sqlite"), whole));
 
