@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
  * soon takes a rise back. The verdict weighs level treads against one straight line (Bayesian information criterion), and the rises at
  * the edges against the slope between them.
  *
- * <p>KV events make it KV-driven when they are enriched around the rises: more than chance would bring at the rate of all other places,
- * where events that come in bunches are worth as many fewer as they bunch.
+ * <p>KV events make it KV-driven when they are enriched around the rises: so many rises with an event near, of all places that have one,
+ * and so many events at those, as chance would hardly bring. A place that has an event may have many: events that come in bunches are
+ * worth as many fewer as they bunch.
  */
 public final class StaircaseDetector {
     private static final int PROOF_VALUES = 64;
@@ -81,9 +82,14 @@ public final class StaircaseDetector {
     private static final double MIN_EVIDENCE = 10;
     private static final double MIN_ENRICHMENT = 1.5;
     private static final int MIN_KV_COUNT = 3;
-    private static final double MAX_CHANCE = 0.003;
-    private static final double MAX_CHANCE_OF_HITS = 0.001;
+    /** A larger chance of a coincidence proves nothing: of series that rise twice without a KV cause, about one in 3,000 passes. */
+    private static final double MAX_CHANCE = 0.0003;
+    /** The same where every KV event of the series lies at a rise, which coincidences hardly bring. */
+    private static final double MAX_CHANCE_OF_ALL = 0.01;
+
     private static final int MIN_BLOCKS = 4;
+    /** Places with KV events that tell how many a place has that has any. */
+    private static final int MIN_HITS = 8;
 
     /**
      * Comparisons are made without divisions where they are not close: closer than this, relative to what is compared, they are made as
@@ -804,16 +810,46 @@ public final class StaircaseDetector {
         int values = size.near() * size.valuesPerTick;
         double elsewhere = Math.max(0, state.kvCount - state.kvBlockCount - state.nearCount);
         double rate = (elsewhere + 1) / (blocks * values + 2);
-        double mean = elsewhere / blocks;
-        double spread = (double) (state.kvSquares - state.nearSquares) / blocks - mean * mean;
-        double bunching = Math.max(1, spread / (values * rate * (1 - rate)));
-        int trials = rises * values;
-        if (near >= MIN_ENRICHMENT * rate * trials
-                && binomialTail((int) (near / bunching), (int) StrictMath.ceil(trials / bunching), rate) < MAX_CHANCE) {
-            return true;
+        if (near < MIN_ENRICHMENT * rate * rises * values) {
+            return false;
         }
-        double hitRate = (Math.max(0, state.kvHits - state.nearHits) + 1.0) / (blocks + 2);
-        return binomialTail(risesNear, rises, hitRate) < MAX_CHANCE_OF_HITS;
+        int hits = Math.max(0, state.kvHits - state.nearHits);
+        double chance = 0;
+        for (int hit = 1; hit <= rises; hit++) {
+            double chanceOfCount = hits >= MIN_HITS
+                    ? chanceOfCount(state, near, hit, hits, elsewhere, values)
+                    : hit >= risesNear ? 1 : 0;
+            chance += chanceOfHits(hit, rises, hits + risesNear, blocks + rises) * chanceOfCount;
+        }
+        return chance < (hits == 0 ? MAX_CHANCE_OF_ALL : MAX_CHANCE);
+    }
+
+    /** The chance that exactly so many of the rises fall on one of the places with KV events, if they fell anywhere. */
+    private static double chanceOfHits(int hit, int rises, int placesWithEvents, int places) {
+        if (hit > placesWithEvents || rises - hit > places - placesWithEvents) {
+            return 0;
+        }
+        return StrictMath.exp(logChoices(placesWithEvents, hit)
+                + logChoices(places - placesWithEvents, rises - hit)
+                - logChoices(places, rises));
+    }
+
+    private static double logChoices(int of, int count) {
+        double log = 0;
+        for (int i = 0; i < count; i++) {
+            log += StrictMath.log((double) (of - i) / (i + 1));
+        }
+        return log;
+    }
+
+    /** The chance that so many places with KV events have at least {@code near} of them, if they have as many as such places elsewhere. */
+    private static double chanceOfCount(
+            StaircaseState state, int near, int places, int hitsElsewhere, double countElsewhere, int values) {
+        double mean = countElsewhere / hitsElsewhere;
+        double rate = mean / values;
+        double spread = (double) (state.kvSquares - state.nearSquares) / hitsElsewhere - mean * mean;
+        double bunching = Math.max(1, spread / (values * rate * (1 - rate)));
+        return binomialTail((int) (near / bunching), (int) StrictMath.ceil(places * values / bunching), rate);
     }
 
     /** The chance of at least {@code hits} in {@code trials} at this rate. */

@@ -60,7 +60,9 @@ class StaircaseDetectorTest {
                 two.withKvEvents(near(300)),
                 two.withKvEvents(near(100, 200, 450)),
                 // In bunches, two of which happen to lie at the rises.
-                two.withKvEvents(i -> i % 50 < 10))) {
+                two.withKvEvents(i -> i % 50 < 10),
+                two.withKvEvents(i -> i % 125 > 30 && i % 125 < 55),
+                two.withKvEvents(near(60, 180, 300, 410, 550, 700)))) {
             StaircaseVerdict verdict = readings.judge(detector);
             assertThat(verdict.shape()).isEqualTo(StaircaseShape.SHIFT);
             assertThat(verdict.kvDriven()).isFalse();
