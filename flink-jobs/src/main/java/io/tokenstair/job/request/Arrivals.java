@@ -44,7 +44,7 @@ final class Arrivals {
 
     private PaneCounter.Slot slot(Metric metric, LifetimeState lifetime, SequenceLife sequence, EventHeader header) {
         @Nullable Integer priority = sequence.priority != null ? sequence.priority : lifetime.priority;
-        @Nullable String engineId = sequence.engines.isEmpty() ? null : sequence.engines.get(0);
+        @Nullable String engineId = sequence.engineId(metric == Metric.TTFT ? 0 : sequence.makingEngine);
         Long millis = header.coarseEpochMillis();
         return counter.slot(metric, lifetime.model, engineId, priority, millis == null ? Panes.UNDATED : millis);
     }

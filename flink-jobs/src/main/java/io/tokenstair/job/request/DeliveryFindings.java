@@ -128,7 +128,7 @@ final class DeliveryFindings {
                 group.cause,
                 Severity.of(group.mostLateNanos, group.sumLateNanos, group.tokens, sequence.tokenCount)
                         .severityName(),
-                sequence.engines.isEmpty() ? null : sequence.engines.get(0),
+                sequence.engineId(sequence.makingEngine),
                 requestId,
                 lifetime.ordinal,
                 index,

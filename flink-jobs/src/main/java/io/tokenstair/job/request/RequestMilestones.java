@@ -212,7 +212,9 @@ final class RequestMilestones {
                         nowMillis,
                         sequence.toEpochNanos,
                         end == null ? 0 : end,
-                        sequence.engines.isEmpty() ? null : sequence.engines.get(0),
+                        cause == Cause.PREFIX_HIT_COLLAPSE
+                                ? sequence.engineId(0)
+                                : sequence.engineId(sequence.makingEngine),
                         requestId,
                         lifetime.ordinal,
                         Lifetimes.sequenceIndex(lifetime, sequence),

@@ -173,12 +173,21 @@ public class SequenceLife {
         return (finishedEngines & 1 << engine) != 0;
     }
 
+    /** One of {@link #engines} by its place; the first one where the place is -1, null where there is none. */
+    @Nullable
+    String engineId(int engine) {
+        return engines.isEmpty() ? null : engines.get(Math.max(0, engine));
+    }
+
     /** Forgets an engine whose part this is not. */
     void remove(int engine) {
         engines.remove(engine);
         int below = (1 << engine) - 1;
         finishedEngines = (finishedEngines & below) | (finishedEngines >>> 1 & ~below);
         makingEngine = makingEngine > engine ? makingEngine - 1 : makingEngine;
+        for (SlowGroup group : groups) {
+            group.worstEngine = group.worstEngine > engine ? group.worstEngine - 1 : group.worstEngine;
+        }
     }
 
     ChunkQueue chunks(String observer) {

@@ -20,6 +20,9 @@ public class SlowGroup {
     public long sumLostNanos;
     public long mostLostNanos = Long.MIN_VALUE;
     public int worstTokenIndex;
+    /** Which of the sequence's engines made that token; -1 where none is known. */
+    public int worstEngine = -1;
+
     public String confidence = "";
     public String confidenceWhy = "";
     public List<String> worstChain = new ArrayList<>();

@@ -61,6 +61,7 @@ final class SlowGroups {
         if (slow.lostNanos > group.mostLostNanos) {
             group.mostLostNanos = slow.lostNanos;
             group.worstTokenIndex = token.tokenIndex;
+            group.worstEngine = sequence.engines.indexOf(token.engineId);
             group.worstChain = slow.chain;
             group.confidence = slow.confidence;
             group.confidenceWhy = slow.confidenceWhy;
