@@ -35,6 +35,7 @@ public enum Phrase {
     WAITED_FOR_BLOCKS("It waited {0} for KV blocks while seats were free.", "它等待 KV 块 {0}，而当时仍有空闲席位。"),
     WAITED_FOR_A_SEAT("It waited {0} for a seat: {1} sequences may run at once.", "它等待席位 {0}：最多允许 {1} 个序列同时运行。"),
     WAITED_IN_THE_QUEUE("It waited {0} in the queue.", "它在队列中等待了 {0}。"),
+    MORE_URGENT_RAN("Request {0}, which is more urgent, ran meanwhile.", "期间运行了更紧急的请求 {0}。"),
     MORE_SEQUENCES("The step ran {0} sequences; usual are {1}: {2}.", "该步运行了 {0} 个序列，通常为 {1} 个：{2}。"),
     MORE_CONTEXT("The step read {0} tokens of context; usual are {1}: {2}.", "该步读取了 {0} 个 token 的上下文，通常为 {1} 个：{2}。"),
     OTHER_GRAPH_MODE("The step ran in graph mode {0}; usual is {1}: {2}.", "该步以 {0} 模式运行，通常为 {1}：{2}。"),

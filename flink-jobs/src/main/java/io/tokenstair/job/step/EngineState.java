@@ -31,12 +31,20 @@ public class EngineState {
     /** Decode-only steps over which medians are taken. */
     public static final int REFERENCE_STEPS = 400;
 
+    /** Steps over which the median is taken where none decodes. */
+    static final int PROMPT_STEPS = 64;
+
     /** Waiting events that are kept decoded beside their bytes. */
     private static final int DECODED_EVENTS = 1_024;
 
     public String engineId = "";
     /** Loads and times of the steps with prompts before the first decode step, packed. */
     public List<long[]> firstPrompts = new ArrayList<>();
+    /** Times of steps before the first one with a decode row: an engine that only computes prompts has no other. */
+    public SortedWindow promptStepWindow = new SortedWindow(PROMPT_STEPS);
+    /** True once a step had a decode row. */
+    public boolean decodes;
+
     /** What steps usually take where the model does not run. */
     public SortedWindow hostPhaseWindow = new SortedWindow(400);
     /** True, on rank 0, once another data-parallel rank of the engine has spoken. */
@@ -202,9 +210,10 @@ public class EngineState {
     }
 
     /** Remembers who computed most prompt tokens in the step at hand. */
-    void prefilled(String requestId, String eventId, long tokens) {
+    void prefilled(SequenceState sequence, String eventId, long tokens) {
         PrefillStep prefill = new PrefillStep();
-        prefill.requestId = requestId;
+        prefill.requestId = sequence.name.requestId;
+        prefill.priority = sequence.priority;
         prefill.eventId = eventId;
         prefill.stepNumber = steps;
         prefill.tokens = tokens;
@@ -220,10 +229,21 @@ public class EngineState {
      */
     @Nullable
     PrefillStep prefillBeside(SequenceState sequence) {
+        return prefillBeside(sequence, false);
+    }
+
+    /** The same of those requests only that are more urgent; null where no priority says so. */
+    @Nullable
+    PrefillStep moreUrgentBeside(SequenceState sequence) {
+        return prefillBeside(sequence, true);
+    }
+
+    private @Nullable PrefillStep prefillBeside(SequenceState sequence, boolean moreUrgent) {
         Map<String, Long> tokens = new TreeMap<>();
         for (PrefillStep prefill : prefills) {
             if (prefill.stepNumber >= sequence.stepsAtLast
                     && prefill.stepNumber < steps
+                    && (!moreUrgent || isMoreUrgent(prefill, sequence))
                     && !prefill.requestId.equals(sequence.name.requestId)) {
                 tokens.merge(prefill.requestId, prefill.tokens, Long::sum);
             }
@@ -241,6 +261,10 @@ public class EngineState {
             }
         }
         return last;
+    }
+
+    private static boolean isMoreUrgent(PrefillStep prefill, SequenceState sequence) {
+        return prefill.priority != null && sequence.priority != null && prefill.priority < sequence.priority;
     }
 
     /** Adds a step in which blocks are short, and who held most of them in it. */

@@ -745,6 +745,7 @@ public final class EngineTimeline {
             eviction.usedPercent = (int) Math.min(1_000, 100 * used / total);
         }
         eviction.batchSequence = evicted.batchSequence() == null ? -1 : evicted.batchSequence();
+        eviction.cleared = evicted.allCleared();
         if (evicted.allCleared()) {
             state.blocks.evictAll(eviction);
         }
@@ -846,7 +847,7 @@ public final class EngineTimeline {
             fact.otherEventId = first.eventId;
             PrefixBlocks.StepFill evicting = state.blocks.steps.get(first.batchSequence);
             fact.otherRequestId = evicting == null ? null : evicting.largestPrefill;
-            if (first.usedPercent == null || first.usedPercent >= FULL_PERCENT) {
+            if (!first.cleared && (first.usedPercent == null || first.usedPercent >= FULL_PERCENT)) {
                 findings.neededAgain(
                         state.lastEndNanos,
                         fill.stepId,

@@ -115,8 +115,13 @@ final class Narrative {
                         Phrase.WAITED_FOR_A_SEAT.say(
                                 millis(part(Part.QUEUE_WAIT)), String.valueOf(state.maxSequencesCount)),
                         sequence.queuedEventId);
-            case QUEUE_WAIT ->
+            case QUEUE_WAIT -> {
                 say(Phrase.WAITED_IN_THE_QUEUE.say(millis(part(Part.QUEUE_WAIT))), sequence.queuedEventId);
+                PrefillStep urgent = state.moreUrgentBeside(sequence);
+                if (urgent != null) {
+                    say(Phrase.MORE_URGENT_RAN.say(urgent.requestId), urgent.eventId);
+                }
+            }
             case BATCH_GROWTH ->
                 say(
                         Phrase.MORE_SEQUENCES.say(

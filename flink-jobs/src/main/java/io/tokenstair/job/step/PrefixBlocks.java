@@ -55,6 +55,8 @@ public class PrefixBlocks {
         public long batchSequence = -1;
         /** Share of the KV pool in use then; absent where it is not known. */
         public @Nullable Integer usedPercent;
+        /** True when the whole cache was cleared: nobody needed the room. */
+        public boolean cleared;
 
         /** For Flink's serializer. */
         public Eviction() {}

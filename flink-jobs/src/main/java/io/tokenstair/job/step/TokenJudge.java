@@ -39,6 +39,9 @@ final class TokenJudge {
     /** Steps with prompts before the first decode step that are learnt from after it. */
     private static final int FIRST_PROMPTS = 32;
 
+    /** Steps after which an engine none of whose steps decodes is one that only computes prompts. */
+    private static final int PROMPTS_ONLY_STEPS = 16;
+
     /** A thread that usually stalls for more than this share of a step sleeps by design: its stall says nothing. */
     private static final double SLEEPER_SHARE = 0.1;
 
@@ -163,6 +166,10 @@ final class TokenJudge {
             if (state.gapWindow.size() >= SPREAD_STEPS) {
                 judged.spreadNanos = SLOW_DEVIATIONS * state.gapWindow.medianAbsoluteDeviation();
             }
+        } else if (!state.decodes && decodes == 0 && state.promptStepWindow.size() >= PROMPTS_ONLY_STEPS) {
+            // It hands its requests over after the prompt: there will be no decode step to compare with.
+            judged.referenceNanos = state.promptStepWindow.median();
+            judged.referenceKnown = true;
         }
         judged.schedules = schedules;
         judged.hostPhaseNanos = hostPhases(step, begin, end);
@@ -239,7 +246,7 @@ final class TokenJudge {
         }
         JudgedStep.PromptRow largest = largestPrompt(judged);
         if (largest != null) {
-            state.prefilled(largest.sequence().name.requestId, judged.eventId, largest.tokens());
+            state.prefilled(largest.sequence(), judged.eventId, largest.tokens());
         }
         for (int i = held.nextClearBit(0); i < rows.count(); i = held.nextClearBit(i + 1)) {
             SequenceState sequence = sequenceOfRow[i];
@@ -347,6 +354,10 @@ final class TokenJudge {
         records.done(judged);
         if (judged.load.sequences() == 0) {
             return;
+        }
+        state.decodes |= judged.decodeSequences > 0;
+        if (!state.decodes) {
+            state.promptStepWindow.add(judged.stepNanos);
         }
         if (judged.load.promptTokens() > 0 && state.gapWindow.size() == 0) {
             // Errors are weighed by length: whether this one is far shorter than usual is known after a decode step.
@@ -832,6 +843,10 @@ final class TokenJudge {
             case DECODE_STARVED_BY_PREFILL, TOKEN_BUDGET_STARVATION -> {
                 PrefillStep prefill = state.prefillBeside(sequence);
                 yield prefill == null ? null : prefill.requestId;
+            }
+            case QUEUE_WAIT -> {
+                PrefillStep urgent = state.moreUrgentBeside(sequence);
+                yield urgent == null ? null : urgent.requestId;
             }
             case KV_PRESSURE ->
                 sequence.queuedBlockHolder != null ? sequence.queuedBlockHolder : other(judged, sequence);

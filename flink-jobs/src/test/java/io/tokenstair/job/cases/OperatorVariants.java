@@ -24,7 +24,14 @@ import java.util.Map;
 final class OperatorVariants {
     private OperatorVariants() {}
 
+    /** These, and those of {@link OperatorStories}. */
     static List<EventText> all() {
+        List<EventText> all = new ArrayList<>(variants());
+        all.addAll(OperatorStories.all());
+        return all;
+    }
+
+    private static List<EventText> variants() {
         return List.of(
                 twoEnginesOneWithALongPrompt(),
                 twoVictimsOfAChunkBurstOnRankOne(),
