@@ -1,6 +1,7 @@
 """The probe without vLLM, compiled or not (run-tests.sh): stand-ins have the attributes, and nothing but the attributes, that recorded schedulers have."""
 import contextlib
 import ctypes
+import gc
 import logging
 import os
 import random
@@ -802,6 +803,52 @@ class ProbeTest(unittest.TestCase):
         self.assertEqual(queued[0][2:], ["b", 1790000000.25, 17, 100, 0])
         ended = [record for record in body if record[0] == records.ENDED]
         self.assertEqual(ended[0][2:], [[["a", 5]], "FINISHED_ABORTED"])
+
+    def test_methods_of_the_engine_that_are_replaced_while_it_runs_are_those_that_are_called(self):
+        class Lower(Scheduler):
+            pass
+
+        class Upper(Lower):
+            pass
+
+        class ProbedUpper(Recording, Upper):
+            pass
+
+        scheduler = ProbedUpper("a")
+        scheduler._tokenstair = StepRecorder(scheduler, self.outbox(), {})
+        calls = []
+
+        def step(k):
+            self.run_step(scheduler, step_output({"a": 1}, ["a"], [68 + k], [5 + k]), {0: SimpleNamespace(outputs=[Output("a", [1])])})
+
+        def replace(owner):
+            def schedule(self):
+                calls.append((owner, "schedule"))
+                return Scheduler.schedule(self)
+
+            def update_from_output(self, *args):
+                calls.append((owner, "update"))
+                return Scheduler.update_from_output(self, *args)
+
+            owner.schedule, owner.update_from_output = schedule, update_from_output
+
+        step(0)
+        step(1)
+        for k, owner in enumerate((Lower, Upper), 2):
+            replace(owner)
+            step(k)
+        self.assertEqual(calls, [(Lower, "schedule"), (Lower, "update"), (Upper, "schedule"), (Upper, "update")])
+        self.assertEqual(scheduler._tokenstair.step_count, 4)
+
+    def test_a_recorder_goes_with_its_scheduler(self):
+        scheduler = self.probed("a")
+        for k in range(3):
+            self.run_step(
+                scheduler, step_output({"a": 1}, ["a"], [68 + k], [5 + k]), {0: SimpleNamespace(outputs=[Output("a", [1])])})
+        gone = weakref.ref(scheduler)
+        del scheduler
+        gc.collect()
+        self.assertIsNone(gone())
 
     def test_a_probe_that_fails_goes_off_and_the_engine_goes_on(self):
         scheduler = self.probed("a")

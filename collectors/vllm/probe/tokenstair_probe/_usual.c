@@ -23,24 +23,42 @@
 /* As recorder.SHIP_ROWS. */
 #define SHIP_ROWS 512
 
+/* A step's two methods. */
+enum { SCHEDULE, UPDATE, METHODS };
+
+/* What every step reads comes first, line by line of memory in the order it is read in. */
 typedef struct {
     PyObject_HEAD
-    PyObject *queue;
-    PyObject *first;
-    long long rows, alike, step_count, step, start, end, free_blocks, base, kv_batch;
-    PyObject *second;
-    long long second_start, second_end, second_free;
-    PyObject *kept;
-    long long held;
-    /* When a step last began or ended; read without the GIL. */
-    long long last;
+    /* What was found of a scheduler, so that it is not looked for in each step, and its class's version then; 0 where it was not found. */
+    PyObject *scheduler;
+    PyObject *attributes;
+    PyObject *parents[METHODS];
+    unsigned int version;
     int count;
     char on;
+    long long rows, alike, step_count;
+    PyObject *queue;
+    PyObject *first;
+    /* When a step last began or ended; read without the GIL. */
+    long long last;
+    long long step, start, end, free_blocks, base, kv_batch, held;
+    PyObject *second;
+    long long second_start, second_end, second_free;
+    /* Where one of the last results had its outputs. */
+    PyTypeObject *result_type;
+    Py_ssize_t outputs_at;
+    PyObject *kept;
     unsigned char buffer[ROWS * ROW_BYTES];
 } Steps;
 
-static PyObject *name_running, *name_requests, *name_total, *name_new, *name_free, *name_finished, *name_outputs, *name_tokenstair, *name_schedule,
-    *name_update, *name_scheduled, *name_updated, *name_output, *zero;
+/* A scheduler, as far as it is ours. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *recorder;
+} Way;
+
+static PyObject *name_running, *name_requests, *name_total, *name_new, *name_free, *name_finished, *name_outputs, *name_methods[METHODS],
+    *name_ways[METHODS], *name_output, *zero;
 static PyTypeObject steps_type, way_type;
 
 /* ---- the recorder's part */
@@ -63,6 +81,11 @@ static PyObject *steps_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 static int steps_traverse(Steps *steps, visitproc visit, void *arg) {
+    Py_VISIT(steps->scheduler);
+    Py_VISIT(steps->attributes);
+    Py_VISIT(steps->parents[SCHEDULE]);
+    Py_VISIT(steps->parents[UPDATE]);
+    Py_VISIT(steps->result_type);
     Py_VISIT(steps->queue);
     Py_VISIT(steps->first);
     Py_VISIT(steps->second);
@@ -70,7 +93,18 @@ static int steps_traverse(Steps *steps, visitproc visit, void *arg) {
     return 0;
 }
 
+/* Forgets what was found of a scheduler. */
+static void forget(Steps *steps) {
+    steps->version = 0;
+    Py_CLEAR(steps->scheduler);
+    Py_CLEAR(steps->attributes);
+    Py_CLEAR(steps->parents[SCHEDULE]);
+    Py_CLEAR(steps->parents[UPDATE]);
+}
+
 static int steps_clear(Steps *steps) {
+    forget(steps);
+    Py_CLEAR(steps->result_type);
     Py_CLEAR(steps->queue);
     Py_CLEAR(steps->first);
     Py_CLEAR(steps->second);
@@ -260,15 +294,12 @@ static PyTypeObject bell_type = {
 
 /* ---- the scheduler's part */
 
-/* How many are in an attribute; -1 with an error where that cannot be told. */
-static long long length_of(PyObject *of, PyObject *name) {
-    PyObject *value = PyObject_GetAttr(of, name);
+/* How many are in there; -1 with an error where that cannot be told. */
+static long long length_of(PyObject *value) {
     if (value == NULL) {
         return -1;
     }
-    Py_ssize_t length = PyObject_Size(value);
-    Py_DECREF(value);
-    return length;
+    return PyList_CheckExact(value) ? PyList_GET_SIZE(value) : PyDict_CheckExact(value) ? PyDict_GET_SIZE(value) : PyObject_Size(value);
 }
 
 /* An attribute that is a number; -1 with an error where it is none. */
@@ -282,27 +313,35 @@ static long long number_of(PyObject *of, PyObject *name) {
     return number;
 }
 
-/* Whether an attribute is empty; an error is told as no. */
-static int is_empty(PyObject *of, PyObject *name) {
-    PyObject *value = PyObject_GetAttr(of, name);
+/* Whether it is empty; an error is told as no. */
+static int is_empty(PyObject *value) {
     if (value == NULL) {
         return 0;
     }
-    int truth = PyObject_IsTrue(value);
-    Py_DECREF(value);
-    return truth == 0;
+    return PyList_CheckExact(value) ? PyList_GET_SIZE(value) == 0 : PyAnySet_CheckExact(value) ? PySet_GET_SIZE(value) == 0 : PyObject_Not(value) == 1;
 }
 
-static int begun(PyObject *self, Steps *steps, PyObject *output, long long start, long long end) {
+/* Of a scheduler: an attribute of its own, not one that a class makes. A borrowed reference, NULL where there is none. */
+static PyObject *own(Steps *steps, PyObject *name) {
+    return steps->attributes == NULL ? NULL : PyDict_GetItemWithError(steps->attributes, name);
+}
+
+static int begun(Steps *steps, PyObject *output, long long start, long long end) {
     long long rows = steps->rows;
-    if (rows < 0 || length_of(self, name_running) != rows || number_of(output, name_total) != rows || !is_empty(output, name_new)
-        || length_of(self, name_requests) != rows || steps->queue == NULL) {
+    if (rows < 0 || length_of(own(steps, name_running)) != rows || length_of(own(steps, name_requests)) != rows
+        || number_of(output, name_total) != rows || steps->queue == NULL) {
+        return 0;
+    }
+    PyObject *fresh = PyObject_GetAttr(output, name_new);
+    int none = is_empty(fresh);
+    Py_XDECREF(fresh);
+    if (!none) {
         return 0;
     }
     PyObject *queue = Py_NewRef(steps->queue);
     long long free_blocks = number_of(queue, name_free);
     Py_DECREF(queue);
-    if (PyErr_Occurred()) {
+    if (free_blocks == -1 && PyErr_Occurred()) {
         return 0;
     }
     if (steps->first == Py_None) {
@@ -344,8 +383,41 @@ static int append(Steps *steps, long long start, long long end) {
     return 1;
 }
 
-static int ended(PyObject *self, Steps *steps, PyObject *output, PyObject *result, long long start, long long end) {
-    if (steps->first != output || !is_empty(self, name_finished) || !PyDict_Check(result)) {
+/* Where instances of a class with slots have their outputs; 0 where it has none such. */
+static Py_ssize_t outputs_of(PyTypeObject *type) {
+    PyObject *slot = PyObject_GetAttr((PyObject *)type, name_outputs);
+    Py_ssize_t at = 0;
+    if (slot != NULL && type->tp_getattro == PyObject_GenericGetAttr && Py_IS_TYPE(slot, &PyMemberDescr_Type)
+        && ((PyDescrObject *)slot)->d_type == type) {
+        PyMemberDef *member = ((PyMemberDescrObject *)slot)->d_member;
+        at = member->type == T_OBJECT_EX || member->type == T_OBJECT ? member->offset : 0;
+    }
+    Py_XDECREF(slot);
+    PyErr_Clear();
+    return at;
+}
+
+/* How many outputs there are; -1 with an error where that cannot be told. */
+static long long count_outputs(Steps *steps, PyObject *mine) {
+    PyTypeObject *type = Py_TYPE(mine);
+    if (type != steps->result_type) {
+        Py_XSETREF(steps->result_type, (PyTypeObject *)Py_NewRef((PyObject *)type));
+        steps->outputs_at = outputs_of(type);
+    }
+    if (steps->outputs_at > 0) {
+        PyObject *outputs = *(PyObject **)((char *)mine + steps->outputs_at);
+        if (outputs != NULL && PyList_CheckExact(outputs)) {
+            return PyList_GET_SIZE(outputs);
+        }
+    }
+    PyObject *outputs = PyObject_GetAttr(mine, name_outputs);
+    long long count = length_of(outputs);
+    Py_XDECREF(outputs);
+    return count;
+}
+
+static int ended(Steps *steps, PyObject *output, PyObject *result, long long start, long long end) {
+    if (steps->first != output || !PyDict_Check(result) || !is_empty(own(steps, name_finished))) {
         return 0;
     }
     PyObject *mine = PyDict_GetItemWithError(result, zero);
@@ -353,7 +425,7 @@ static int ended(PyObject *self, Steps *steps, PyObject *output, PyObject *resul
         return 0;
     }
     Py_INCREF(mine);
-    long long alike = length_of(mine, name_outputs);
+    long long alike = count_outputs(steps, mine);
     Py_DECREF(mine);
     if (alike < 0 || alike != steps->alike || steps->first != output || !append(steps, start, end)) {
         return 0;
@@ -407,9 +479,43 @@ static PyObject *next_method(PyObject *self, PyObject *name, int *bound) {
 
 #define FEW 8
 
-static PyObject *call_next(PyObject *self, PyObject *name, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+/* Whether what is kept of a scheduler is of this one, and of its class as it is now: whoever changes a class or one that it is made of takes its version. */
+static int is_known(Steps *steps, PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+#if PY_VERSION_HEX < 0x030C0000
+    if (!PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG)) {
+        return 0;
+    }
+#endif
+    return steps->scheduler == self && steps->version == type->tp_version_tag && steps->version != 0;
+}
+
+/* Keeps what is found of a scheduler. Where something is not, it is looked for in every step. */
+static void know(Steps *steps, PyObject *self) {
+    forget(steps);
+    int bound[METHODS] = {0};
+    PyObject *attributes = PyObject_GenericGetDict(self, NULL);
+    PyObject *schedule = next_method(self, name_methods[SCHEDULE], &bound[SCHEDULE]);
+    PyObject *update = next_method(self, name_methods[UPDATE], &bound[UPDATE]);
+    PyErr_Clear();
+    Py_XSETREF(steps->attributes, attributes);
+    if (schedule != NULL && update != NULL && !bound[SCHEDULE] && !bound[UPDATE] && attributes != NULL) {
+        steps->parents[SCHEDULE] = schedule;
+        steps->parents[UPDATE] = update;
+        steps->scheduler = Py_NewRef(self);
+        steps->version = Py_TYPE(self)->tp_version_tag;
+    } else {
+        Py_XDECREF(schedule);
+        Py_XDECREF(update);
+    }
+}
+
+static PyObject *call_next(PyObject *self, Steps *steps, int which, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     int bound = 0;
-    PyObject *method = next_method(self, name, &bound);
+    if (steps != NULL && !is_known(steps, self)) {
+        know(steps, self);
+    }
+    PyObject *method = steps != NULL && steps->version != 0 ? Py_NewRef(steps->parents[which]) : next_method(self, name_methods[which], &bound);
     if (method == NULL) {
         return NULL;
     }
@@ -438,16 +544,11 @@ static PyObject *call_next(PyObject *self, PyObject *name, PyObject *const *args
 
 /* The recorder of a scheduler if it is on; a new reference, NULL without an error where there is none. */
 static Steps *recorder_of(PyObject *self) {
-    PyObject *recorder = PyObject_GetAttr(self, name_tokenstair);
-    if (recorder == NULL) {
-        PyErr_Clear();
+    PyObject *recorder = ((Way *)self)->recorder;
+    if (recorder == NULL || !((Steps *)recorder)->on) {
         return NULL;
     }
-    if (!PyObject_TypeCheck(recorder, &steps_type) || !((Steps *)recorder)->on) {
-        Py_DECREF(recorder);
-        return NULL;
-    }
-    return (Steps *)recorder;
+    return (Steps *)Py_NewRef(recorder);
 }
 
 /* The other way. What it does not catch itself is no Exception, such as KeyboardInterrupt, and is passed on. */
@@ -474,14 +575,14 @@ static int other_way(Steps *recorder, PyObject *name, PyObject *output, PyObject
 static PyObject *way_schedule(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     Steps *recorder = recorder_of(self);
     if (recorder == NULL) {
-        return call_next(self, name_schedule, args, count, names);
+        return call_next(self, recorder, SCHEDULE, args, count, names);
     }
     long long start = now();
-    PyObject *output = call_next(self, name_schedule, args, count, names);
+    PyObject *output = call_next(self, recorder, SCHEDULE, args, count, names);
     if (output != NULL) {
         long long end = now();
         __atomic_store_n(&recorder->last, end, __ATOMIC_RELAXED);
-        if (!begun(self, recorder, output, start, end) && other_way(recorder, name_scheduled, output, NULL, start, end) < 0) {
+        if (!begun(recorder, output, start, end) && other_way(recorder, name_ways[SCHEDULE], output, NULL, start, end) < 0) {
             Py_CLEAR(output);
         }
     }
@@ -501,21 +602,57 @@ static PyObject *way_update(PyObject *self, PyObject *const *args, Py_ssize_t co
     }
     Steps *recorder = output == NULL ? NULL : recorder_of(self);
     if (recorder == NULL) {
-        return call_next(self, name_update, args, count, names);
+        return call_next(self, recorder, UPDATE, args, count, names);
     }
     long long start = now();
-    PyObject *result = call_next(self, name_update, args, count, names);
+    PyObject *result = call_next(self, recorder, UPDATE, args, count, names);
     if (result != NULL) {
         long long end = now();
         __atomic_store_n(&recorder->last, end, __ATOMIC_RELAXED);
-        if (!ended(self, recorder, output, result, start, end)
-            && other_way(recorder, name_updated, output, result, start, end) < 0) {
+        if (!ended(recorder, output, result, start, end)
+            && other_way(recorder, name_ways[UPDATE], output, result, start, end) < 0) {
             Py_CLEAR(result);
         }
     }
     Py_DECREF(recorder);
     return result;
 }
+
+static PyObject *way_recorder(Way *self, void *unused) {
+    return Py_NewRef(self->recorder == NULL ? Py_None : self->recorder);
+}
+
+static int way_set_recorder(Way *self, PyObject *value, void *unused) {
+    if (value == NULL || value == Py_None) {
+        Py_CLEAR(self->recorder);
+        return 0;
+    }
+    if (!PyObject_TypeCheck(value, &steps_type)) {
+        PyErr_SetString(PyExc_TypeError, "not a recorder");
+        return -1;
+    }
+    Py_XSETREF(self->recorder, Py_NewRef(value));
+    return 0;
+}
+
+static int way_traverse(Way *self, visitproc visit, void *arg) {
+    Py_VISIT(self->recorder);
+    return 0;
+}
+
+static int way_clear(Way *self) {
+    Py_CLEAR(self->recorder);
+    return 0;
+}
+
+static void way_dealloc(Way *self) {
+    PyObject_GC_UnTrack(self);
+    way_clear(self);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyGetSetDef way_members[] = {
+    {"_tokenstair", (getter)way_recorder, (setter)way_set_recorder, "The recorder of this scheduler, or None.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
 
 static PyMethodDef way_methods[] = {
     {"schedule", (PyCFunction)(void (*)(void))way_schedule, METH_FASTCALL | METH_KEYWORDS, NULL},
@@ -525,8 +662,12 @@ static PyMethodDef way_methods[] = {
 static PyTypeObject way_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "tokenstair_probe._usual.UsualWay",
-    .tp_basicsize = sizeof(PyObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_basicsize = sizeof(Way),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_dealloc = (destructor)way_dealloc,
+    .tp_traverse = (traverseproc)way_traverse,
+    .tp_clear = (inquiry)way_clear,
+    .tp_getset = way_members,
     .tp_methods = way_methods};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_usual", .m_size = -1};
@@ -537,8 +678,8 @@ PyMODINIT_FUNC PyInit__usual(void) {
         const char *text;
     } names[] = {
         {&name_running, "running"}, {&name_requests, "requests"}, {&name_total, "total_num_scheduled_tokens"}, {&name_new, "scheduled_new_reqs"},
-        {&name_free, "num_free_blocks"}, {&name_finished, "finished_req_ids"}, {&name_outputs, "outputs"}, {&name_tokenstair, "_tokenstair"},
-        {&name_schedule, "schedule"}, {&name_update, "update_from_output"}, {&name_scheduled, "scheduled"}, {&name_updated, "updated"},
+        {&name_free, "num_free_blocks"}, {&name_finished, "finished_req_ids"}, {&name_outputs, "outputs"}, {&name_methods[SCHEDULE], "schedule"},
+        {&name_methods[UPDATE], "update_from_output"}, {&name_ways[SCHEDULE], "scheduled"}, {&name_ways[UPDATE], "updated"},
         {&name_output, "scheduler_output"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         *names[i].name = PyUnicode_InternFromString(names[i].text);

@@ -560,8 +560,6 @@ def _number(rows: bytes, place: int) -> int:
 class Recording(UsualWay):
     """Put before a scheduler class: every override calls its parent and only reads afterwards."""
 
-    _tokenstair: StepRecorder | None = None
-
     def add_request(self, request, *args, **kwargs):
         recorder = self._tokenstair
         if recorder is not None and recorder.on:

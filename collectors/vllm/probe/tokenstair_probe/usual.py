@@ -61,6 +61,9 @@ class UsualSteps:
 
 
 class UsualWay:
+    # The recorder, or None.
+    _tokenstair = None
+
     def schedule(self, *args, **kwargs):
         recorder = self._tokenstair
         if recorder is None or not recorder.on:
