@@ -124,7 +124,7 @@ class Outbox:
             self._first, count, self.lost, before, wall, after, MACHINE))
         try:
             self._send(envelope, SEND_MORE)
-            self._send(bytes(self._buffer), zmq.NOBLOCK)
+            self._send(self._buffer, zmq.NOBLOCK)
         except zmq.ZMQError:
             # A queue that is full refuses the first frame: a second one always belongs to a first.
             self.lost += count

@@ -20,7 +20,7 @@ TICK_NANOS = 100_000_000
 WATCHFUL_TICK_NANOS = 20_000_000
 WATCHFUL_NANOS = 10_000_000_000
 # Records are sent together: each message wakes two threads here and some more at the collector.
-SHIP_MILLIS = 1_000
+SHIP_MILLIS = 2_000
 LOOP_TICK_SECONDS = 0.02
 CLOSE_SECONDS = 0.5
 STALL_NANOS = 30_000_000
@@ -115,7 +115,7 @@ class ProcessWatch:
         loop.call_later(LOOP_TICK_SECONDS, tick, monotonic_ns() + int(LOOP_TICK_SECONDS * 1e9))
 
     def carry(self, recorder) -> None:
-        """Sends what this recorder keeps, once a second, when it has much, when it falls silent and at its end."""
+        """Sends what this recorder keeps, every two seconds, when it has much, when it falls silent and at its end."""
         recorder.on_close = self.finish
         recorder.on_full = self._bell.ring
         self._recorders = (*self._recorders, recorder)

@@ -19,7 +19,7 @@ logger = logging.getLogger("vllm.tokenstair_probe")
 ANNOUNCE_NANOS = 2_000_000_000
 MAX_ANNOUNCED = 4096
 MAX_OPEN_STEPS = 64
-# Rows that wait to be sent, one for each record. They are sent once a second, or when there are SHIP_ROWS.
+# Rows that wait to be sent, one for each record. They are sent every two seconds, or when there are SHIP_ROWS.
 MAX_KEPT = 1024
 # After so many whole steps whoever needs the interpreter gets it.
 STEPS_AT_ONCE = 32
@@ -335,34 +335,41 @@ class StepRecorder(UsualSteps):
         self._rows = self._like = -1
         outbox = self.outbox
         steps = 0
+        # Rows that went the usual way are told together. Batches of KV events, which come between them, go before them: as before, each is told
+        # before the step that published it.
+        same = []
         for kind, rows in groupby(self._take(), type):
             if kind is bytes:
-                self._tell_same(b"".join(rows))
+                same.extend(rows)
                 continue
             if kind is tuple:
                 numbers = [*chain.from_iterable(rows)]
                 try:
-                    packed = pack(f">{len(numbers)}q", *numbers)
+                    same.append(pack(f">{len(numbers)}q", *numbers))
                 except Exception:
+                    before, same = same, []
+                    self._tell_same(before)
                     self._lose(len(numbers) // NUMBERS)
                     self.failed("a step's record")
-                    continue
-                self._tell_same(packed)
                 continue
             for row in rows:
                 try:
+                    batch = kind is list and row[0][0] == _KV_EVENTS
+                    if not batch:
+                        before, same = same, []
+                        self._tell_same(before)
                     if kind is int:
                         self._lose(row)
                         continue
                     [row] = row
-                    if (what := row[0]) == _STEP:
+                    if batch:
+                        _, number, stamp, events = row
+                        outbox.put((records.KV_EVENTS, stamp, number, outbox.encode(kvbatches.of_batch(events, outbox.rank))))
+                    elif (what := row[0]) == _STEP:
                         steps += 1
                         if steps % STEPS_AT_ONCE == 0:
                             sleep(0)
                         self._put_step(row)
-                    elif what == _KV_EVENTS:
-                        _, number, stamp, batch = row
-                        outbox.put((records.KV_EVENTS, stamp, number, outbox.encode(kvbatches.of_batch(batch, outbox.rank))))
                     else:
                         if what == records.ENDED:
                             self._ended = -1
@@ -372,9 +379,13 @@ class StepRecorder(UsualSteps):
                     self.failed("a step's record")
                 if outbox.is_full():
                     self._flush()
+        self._tell_same(same)
         self._flush()
 
-    def _tell_same(self, rows: bytes) -> None:
+    def _tell_same(self, parts: list) -> None:
+        if not parts:
+            return
+        rows = b"".join(parts)
         lost = self._lost_step
         if _number(rows, _LIKE) <= lost:
             # Like a step that was lost: nobody could read them. What a step is like is never before what the step before it is like.
