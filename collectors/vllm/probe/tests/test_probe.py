@@ -474,14 +474,14 @@ class ProbeTest(unittest.TestCase):
         self.assertEqual(recorder.outbox.lost, 5)
         self.assertEqual(messages[-1][0][6] + messages[-1][0][7], 2 + 7)
 
-    def test_steps_far_apart_are_slow_unless_there_was_nothing_to_do(self):
+    def test_steps_far_apart_are_slow_unless_there_was_nothing_to_do_or_a_prompt(self):
         clock = [1_000_000_000]
         scheduler = self.probed("a")
         recorder = scheduler._tokenstair
 
-        def step(k, reason=None):
+        def step(k, reason=None, tokens=1):
             clock[0] += 7_000_000
-            output = step_output({"a": 1}, ["a"], [68 + k], [5 + k])
+            output = step_output({"a": tokens}, ["a"], [68 + k], [5 + k])
             recorder.scheduled(output, clock[0], clock[0])
             recorder.updated(output, {0: SimpleNamespace(outputs=[Output("a", [1], reason)])}, clock[0], clock[0])
 
@@ -502,6 +502,10 @@ class ProbeTest(unittest.TestCase):
         clock[0] += 140_000_000
         step(4)
         step(5)
+        recorder.ship()
+        self.assertEqual(recorder.slow_nanos, 0)
+        clock[0] += 140_000_000
+        step(6, tokens=512)
         recorder.ship()
         self.assertEqual(recorder.slow_nanos, 0)
 

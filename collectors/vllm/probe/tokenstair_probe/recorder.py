@@ -23,7 +23,7 @@ MAX_OPEN_STEPS = 64
 MAX_KEPT = 1024
 # After so many whole steps whoever needs the interpreter gets it.
 STEPS_AT_ONCE = 32
-# Steps further apart than this are slow: a stall may have been between them.
+# Steps further apart than this are slow, unless they compute prompts: a stall may have been between them.
 SLOW_NANOS = 130_000_000
 MAX_ERRORS = 5
 # So many of those that the scheduler passed over are looked past for the one at which it stopped.
@@ -448,7 +448,9 @@ class StepRecorder(UsualSteps):
             finishes = [(i, str(r)) for i, r in enumerate(reasons) if r is not None]
         resumed = cached.resumed_req_ids
         self._last_step = step
-        if end - (schedule_start if self._ended < 0 else self._ended) >= SLOW_NANOS:
+        # One with prompts takes as long as they do, which is no stall.
+        if (end - (schedule_start if self._ended < 0 else self._ended) >= SLOW_NANOS
+                and (self._several or output.total_num_scheduled_tokens == len(scheduled))):
             self.slow_nanos = end
         self._ended = -1 if finishes else end
         self.outbox.put((

@@ -22,7 +22,12 @@ import org.zeromq.ZMQException;
  */
 public final class ZmqReader implements Closeable {
     private static final String IPC = "ipc://";
+    /** How long a look waits for messages where publishers are followed: what they are asked for again, and what is settled, has its time. */
     private static final int POLL_MILLIS = 50;
+
+    /** How long it waits where none are. A look at nothing takes as much as a message; who ends the reader waits for one. */
+    private static final int REST_MILLIS = 250;
+
     private static final long REPLAY_PATIENCE_NANOS = 5_000_000_000L;
     private static final int RECEIVE_QUEUE_MESSAGES = 4_096;
     private static final int MAX_FRAMES = 8;
@@ -222,7 +227,7 @@ public final class ZmqReader implements Closeable {
         }
         try {
             while (!closing) {
-                poller.poll(POLL_MILLIS);
+                poller.poll(publishers.isEmpty() ? REST_MILLIS : POLL_MILLIS);
                 long now = ElapsedClock.system().elapsedNanos();
                 for (Heard one : heard) {
                     take(one.socket(), one.messages(), now);
