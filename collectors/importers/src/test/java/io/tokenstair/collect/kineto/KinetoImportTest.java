@@ -22,6 +22,9 @@ import java.util.Arrays;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class KinetoImportTest {
     private static final String EPOCH = "1790000000000";
@@ -183,6 +186,38 @@ class KinetoImportTest {
                 .isEqualTo("2 50 70");
         assertThat(told.line("no GPU kernel")).contains("calls of a GPU's runtime, and none that launched one");
         assertThat(told.imported().summary().rejected()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "execute_context_1(64)_generation_4(4), mixed 64 4",
+        "execute_68_context_1(sq64sk64sqsq4096sqsk4096)_generation_4(sq4sk812sqsq4sqsk812), mixed 64 4",
+        "execute_4_context_0(sq0sk0sqsq0sqsk0)_generation_4(sq4sk812sqsq4sqsk812), decode 0 4",
+        // A request that is not new may still compute its prompt.
+        "execute_new_0_cached_4, null null null",
+        "execute_new_2_cached_0, null null null",
+    })
+    void everyNameThatVllmGivesItsStepsIsOne(String name, String step) throws Exception {
+        Told told = trace(event("user_annotation", name, "1", "100", "50", ""));
+
+        assertThat(told.imported().all(StepCompleted.class))
+                .extracting(made -> made.forwardMode() + " " + made.prefillTokens() + " " + made.decodeTokens())
+                .containsExactly(step);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "execute_model",
+                "execute_new_1",
+                "execute_context_1(sq)_generation_4(4)",
+                "execute_new_a_cached_b"
+            })
+    void otherNamesAreNoSteps(String name) throws Exception {
+        assertThat(trace(event("user_annotation", name, "1", "100", "50", ""))
+                        .imported()
+                        .all(StepCompleted.class))
+                .isEmpty();
     }
 
     @Test
