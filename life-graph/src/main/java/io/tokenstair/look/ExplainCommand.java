@@ -163,7 +163,7 @@ final class ExplainCommand implements Callable<Integer> {
     private void printText(ResultArchive archive, RequestFilter filter, SloMarks marks) {
         output.text(terminal -> {
             SequenceVisitor printer = token == null
-                    ? new OverviewPrinter(terminal, marks)
+                    ? new OverviewPrinter(terminal, lang.language(), marks)
                     : new TokenPrinter(terminal, lang.language(), marks);
             forEachSequence(archive, filter, printer);
         });
@@ -199,12 +199,14 @@ final class ExplainCommand implements Callable<Integer> {
     /** Prints each sequence as an overview. */
     private static final class OverviewPrinter implements SequenceVisitor {
         private final Terminal terminal;
+        private final Language language;
         private final SloMarks marks;
         private @Nullable RequestText current;
         private boolean first = true;
 
-        OverviewPrinter(Terminal terminal, SloMarks marks) {
+        OverviewPrinter(Terminal terminal, Language language, SloMarks marks) {
             this.terminal = terminal;
+            this.language = language;
             this.marks = marks;
         }
 
@@ -214,7 +216,7 @@ final class ExplainCommand implements Callable<Integer> {
                 terminal.line();
             }
             first = false;
-            current = new RequestText(terminal, sequenceRow);
+            current = new RequestText(terminal, sequenceRow, language);
             marks.ofSequence(SequenceKey.of(sequenceRow)).forEach(current::beyond);
         }
 

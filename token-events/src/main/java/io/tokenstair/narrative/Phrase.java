@@ -581,7 +581,21 @@ public enum Phrase {
     LABEL_UNDECIDABLE(Use.LABEL, " +- {0}, order undecidable", " +- {0}，先后不可判定"),
     LABEL_MISSING_LAYERS(
             Use.LABEL, "missing layers: {0} (no cause is drawn from their silence)", "缺少的层：{0}（不从其沉默推断任何原因）"),
-    LABEL_REMARK(Use.LABEL, "remark", "备注");
+    LABEL_REMARK(Use.LABEL, "remark", "备注"),
+    LABEL_REQUEST(Use.LABEL, "request {0}   ended: {1}", "请求 {0}   结束：{1}"),
+    LABEL_WARMUP(Use.LABEL, ", warm-up: not analysed", "，预热：未分析"),
+    LABEL_RECORD(Use.LABEL, ", record: {0}", "，记录：{0}"),
+    LABEL_ALSO(Use.LABEL, "also {0}", "又名 {0}"),
+    LABEL_ON(Use.LABEL, "on {0}", "位于 {0}"),
+    LABEL_UNDATED(Use.LABEL, "undated", "无日期"),
+    LABEL_FROM(Use.LABEL, "from {0}", "始于 {0}"),
+    LABEL_TOKEN(Use.LABEL, "token {0}", "{0} 号 token"),
+    LABEL_TOKEN_OF(Use.LABEL, "token {0} of {1}", "{0} 号 token，共 {1} 个"),
+    LABEL_STEP(Use.LABEL, "step {0}", "步 {0}"),
+    LABEL_STEP_OF(Use.LABEL, "step {0} of {1}", "{1} 的步 {0}"),
+    LABEL_BATCH(Use.LABEL, "batch {0}", "批 {0}"),
+    LABEL_CONTEXT(Use.LABEL, "context {0}", "上下文 {0}"),
+    LABEL_MADE(Use.LABEL, "made {0}", "产生于 {0}");
 
     /** What a template is used for. */
     public enum Use {

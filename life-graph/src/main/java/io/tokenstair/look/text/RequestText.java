@@ -3,6 +3,8 @@ package io.tokenstair.look.text;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.look.slo.SloBreach;
+import io.tokenstair.narrative.Language;
+import io.tokenstair.narrative.Phrase;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -23,6 +25,7 @@ public final class RequestText {
 
     private final Terminal terminal;
     private final RequestAnalysis request;
+    private final Language language;
     private final Sparkline gaps;
     private final PriorityQueue<TokenAnalysis> worst = new PriorityQueue<>(BY_LOSS);
     private long slowTokens;
@@ -35,10 +38,11 @@ public final class RequestText {
     private long beyond;
     private final List<String> shownBreaches = new ArrayList<>();
 
-    /** A sequence whose tokens follow. */
-    public RequestText(Terminal terminal, RequestAnalysis request) {
+    /** A sequence whose tokens follow; its title is in this language. */
+    public RequestText(Terminal terminal, RequestAnalysis request, Language language) {
         this.terminal = terminal;
         this.request = request;
+        this.language = language;
         this.gaps = new Sparkline(terminal.columns() - 4);
     }
 
@@ -91,7 +95,7 @@ public final class RequestText {
 
     /** Writes the sequence after its last token. */
     public void write() throws IOException {
-        title(terminal, request);
+        title(terminal, request, language);
         List<String> facts = new ArrayList<>();
         Long tokens = request.tokenCount();
         facts.add(tokens == null ? "tokens not counted" : Quantity.counted(tokens, "token"));
@@ -140,28 +144,31 @@ public final class RequestText {
     }
 
     /** Writes the name of a sequence and how it ended. */
-    static void title(Terminal terminal, RequestAnalysis request) throws IOException {
+    static void title(Terminal terminal, RequestAnalysis request, Language language) throws IOException {
         String name = FindingsText.sequenceName(request.requestId(), request.lifetime(), request.sequenceIndex());
-        String ending = "ended: " + request.endReason();
+        String ending = request.endReason();
         if (request.errorType() != null) {
             ending += " (" + request.errorType() + ")";
         }
         if (request.warmup()) {
-            ending += ", warm-up: not analysed";
+            ending += Phrase.LABEL_WARMUP.say(language);
         }
         if (!request.state().equals("complete")) {
-            ending += ", record: " + request.state();
+            ending += Phrase.LABEL_RECORD.say(language, request.state());
         }
-        terminal.line(
-                "request " + terminal.styled(Terminal.Style.BOLD, Terminal.safe(name)) + "   " + Terminal.safe(ending));
+        terminal.line(Phrase.LABEL_REQUEST.say(
+                language, terminal.styled(Terminal.Style.BOLD, Terminal.safe(name)), Terminal.safe(ending)));
         List<String> origin = new ArrayList<>();
         if (!request.aliases().isEmpty()) {
-            origin.add("also " + String.join(", ", request.aliases()));
+            origin.add(Phrase.LABEL_ALSO.say(language, String.join(", ", request.aliases())));
         }
         if (!request.engines().isEmpty()) {
-            origin.add("on " + String.join(", ", request.engines()));
+            origin.add(Phrase.LABEL_ON.say(language, String.join(", ", request.engines())));
         }
-        origin.add(request.fromEpochNanos() == null ? "undated" : "from " + Quantity.stamp(request.fromEpochNanos()));
+        origin.add(
+                request.fromEpochNanos() == null
+                        ? Phrase.LABEL_UNDATED.say(language)
+                        : Phrase.LABEL_FROM.say(language, Quantity.stamp(request.fromEpochNanos())));
         for (String line : Terminal.wrapped(String.join(", ", origin), terminal.columns())) {
             terminal.line(terminal.styled(Terminal.Style.DIM, line));
         }

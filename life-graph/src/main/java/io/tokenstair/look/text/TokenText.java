@@ -23,21 +23,27 @@ public final class TokenText {
             Language language,
             List<SloBreach> breaches)
             throws IOException {
-        RequestText.title(terminal, request);
+        RequestText.title(terminal, request, language);
         List<String> place = new ArrayList<>();
         Long tokens = request.tokenCount();
-        place.add("token " + token.tokenIndex() + (tokens == null ? "" : " of " + Quantity.count(tokens)));
+        place.add(
+                tokens == null
+                        ? Phrase.LABEL_TOKEN.say(language, token.tokenIndex())
+                        : Phrase.LABEL_TOKEN_OF.say(language, token.tokenIndex(), Quantity.count(tokens)));
         if (token.stepId() != null) {
-            place.add("step " + token.stepId() + (token.engineId() == null ? "" : " of " + token.engineId()));
+            place.add(
+                    token.engineId() == null
+                            ? Phrase.LABEL_STEP.say(language, token.stepId())
+                            : Phrase.LABEL_STEP_OF.say(language, token.stepId(), token.engineId()));
         }
         if (token.batchSequences() != null) {
-            place.add("batch " + Quantity.count(token.batchSequences()));
+            place.add(Phrase.LABEL_BATCH.say(language, Quantity.count(token.batchSequences())));
         }
         if (token.contextTokens() != null) {
-            place.add("context " + Quantity.count(token.contextTokens()));
+            place.add(Phrase.LABEL_CONTEXT.say(language, Quantity.count(token.contextTokens())));
         }
         if (token.producedEpochNanos() != null) {
-            place.add("made " + Quantity.stamp(token.producedEpochNanos())
+            place.add(Phrase.LABEL_MADE.say(language, Quantity.stamp(token.producedEpochNanos()))
                     + (token.boundNanos() == null ? "" : " +- " + Quantity.milliseconds(token.boundNanos()))
                     + (token.sigmaNanos() == null ? "" : " (sigma " + Quantity.count(token.sigmaNanos()) + " ns)"));
         }
