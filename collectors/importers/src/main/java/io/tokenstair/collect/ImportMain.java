@@ -331,7 +331,7 @@ public final class ImportMain {
                 "Scrapes of /metrics in the Prometheus text format, plain or gzipped (.gz).",
                 "",
                 "A line  # scraped mono_ns=N wall_ns=N  dates the samples after it; without one",
-                "they are undated and keep the order of the files.",
+                "each by its own stamp, else undated and in the order of the files.",
                 "",
                 "Counters tell of an engine as a whole, never of a request or a token: what is",
                 "concluded from them is consistent-with at most. Histograms are kept as they are.",
