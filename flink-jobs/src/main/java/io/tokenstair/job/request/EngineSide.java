@@ -334,10 +334,8 @@ final class EngineSide {
     private void plain(LifetimeState lifetime, SequenceLife sequence, TokenBatch batch, TokenRow row) {
         plain.add(row);
         made(sequence, row.tokenIndex);
-        if (row.contextTokens >= 2 * sequence.contextMark) {
-            while (row.contextTokens >= 2 * sequence.contextMark) {
-                sequence.contextMark *= 2;
-            }
+        if (row.contextTokens / 2 >= sequence.contextMark) {
+            sequence.contextMark = Integer.highestOneBit(row.contextTokens);
             milestones.token(
                     MilestoneKind.CONTEXT_EXPANDED,
                     lifetime,
@@ -367,7 +365,7 @@ final class EngineSide {
         TokenRow before = reader.row();
         return before.tokenIndex + 1 == sequence.nextTokenIndex
                 && sequence.first == null
-                && before.contextTokens + reader.runLeft() < 2 * sequence.contextMark
+                && (before.contextTokens + reader.runLeft()) / 2 < sequence.contextMark
                 && columns.arePlain(reader.runPlace(), reader.runLeft());
     }
 
@@ -522,10 +520,8 @@ final class EngineSide {
             SlowGroup group = SlowGroups.add(sequence, token, slow);
             milestones.slowed(lifetime, sequence, token, slow, group, coarseMillis);
         }
-        if (token.contextTokens != null && token.contextTokens >= 2 * sequence.contextMark) {
-            while (token.contextTokens >= 2 * sequence.contextMark) {
-                sequence.contextMark *= 2;
-            }
+        if (token.contextTokens != null && token.contextTokens / 2 >= sequence.contextMark) {
+            sequence.contextMark = Integer.highestOneBit(token.contextTokens);
             milestones.token(MilestoneKind.CONTEXT_EXPANDED, lifetime, sequence, token, coarseMillis, List.of());
         }
         if (token.gapNanos == null || (token.flags & TokenBatch.SEVERAL) != 0) {

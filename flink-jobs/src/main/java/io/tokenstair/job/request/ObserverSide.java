@@ -13,6 +13,7 @@ import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestReceived;
 import io.tokenstair.event.wire.EventCodec;
 import io.tokenstair.event.wire.WireException;
+import io.tokenstair.job.step.EngineTimeline;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -176,6 +177,12 @@ final class ObserverSide {
             }
             if (chunk.tokenCount() == 0 || chunk.firstTokenIndex() == null) {
                 lifetime.roleChunk |= chunk.chunkIndex() == 0;
+                continue;
+            }
+            if (chunk.tokenCount() > EngineTimeline.ABSURD_TOKENS
+                    || chunk.firstTokenIndex() > EngineTimeline.ABSURD_TOKEN_INDEX) {
+                // Its number of tokens cannot be: every one of them would become a row.
+                sequence.droppedChunks++;
                 continue;
             }
             if (!stream.clockId.equals(header.clockId())) {

@@ -85,6 +85,12 @@ public final class EngineTimeline {
     /** No token takes longer. */
     public static final long ABSURD_GAP_NANOS = 86_400_000_000_000L;
 
+    /** No step makes more tokens of a sequence, and no chunk brings more: 2^20. */
+    public static final int ABSURD_TOKENS = 1 << 20;
+
+    /** No token has a greater index, nor a longer context: 2^30. */
+    public static final int ABSURD_TOKEN_INDEX = 1 << 30;
+
     /** Most events that wait for core records; beyond it the oldest step is judged without them. */
     public static final int WAITING_EVENTS = 20_000;
 
@@ -1474,6 +1480,17 @@ public final class EngineTimeline {
             sequence.seenNanos = judged.endNanos;
             int tokens = rows.tokenCount(i);
             if (tokens == 0) {
+                continue;
+            }
+            if (tokens > ABSURD_TOKENS
+                    || rows.firstTokenIndex(i) > ABSURD_TOKEN_INDEX
+                    || rows.contextTokens(i) > ABSURD_TOKEN_INDEX) {
+                sequence.undisturbed = false;
+                reject(
+                        header,
+                        "tokens of " + sequence.name.engineRequestId + " in step " + step.stepId() + ": " + tokens
+                                + " from index " + rows.firstTokenIndex(i) + " with a context of "
+                                + rows.contextTokens(i) + " cannot be");
                 continue;
             }
             told.made(tokens);

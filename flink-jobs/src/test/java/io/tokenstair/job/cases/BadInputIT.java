@@ -14,7 +14,10 @@ import io.tokenstair.event.Finish;
 import io.tokenstair.event.HostPaused;
 import io.tokenstair.event.KernelRan;
 import io.tokenstair.event.LoggedEvent;
+import io.tokenstair.event.Phase;
 import io.tokenstair.event.Rejected;
+import io.tokenstair.event.SequenceRow;
+import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.StepCompleted;
 import io.tokenstair.event.StreamStalled;
 import io.tokenstair.event.wire.EventCodec;
@@ -82,6 +85,25 @@ class BadInputIT {
     }
 
     private static StepCompleted stamped(StepCompleted step, long startNanos, long endNanos) {
+        return with(step, startNanos, endNanos, step.rows());
+    }
+
+    /** The same with so many tokens of its one row, and such a context. */
+    private static StepCompleted counted(StepCompleted step, int tokens, int contextTokens) {
+        SequenceRow row = new SequenceRow(
+                step.rows().requestHandle(0),
+                step.rows().firstTokenIndex(0),
+                tokens,
+                contextTokens,
+                1,
+                Phase.DECODE,
+                null,
+                null,
+                null);
+        return with(step, step.updateEndNanos() - 20 * MS, step.updateEndNanos(), SequenceRows.of(List.of(row)));
+    }
+
+    private static StepCompleted with(StepCompleted step, long startNanos, long endNanos, SequenceRows rows) {
         return new StepCompleted(
                 step.engineId(),
                 step.dpRank(),
@@ -103,7 +125,7 @@ class BadInputIT {
                 step.kvBatchSequence(),
                 null,
                 List.of(),
-                step.rows());
+                rows);
     }
 
     @BeforeAll
@@ -133,6 +155,12 @@ class BadInputIT {
         CaseScript beyond = engine("beyond").step(20 * MS, Row.decode("R"));
         change(beyond, step -> stamped(step, Long.MIN_VALUE + 3, Long.MAX_VALUE - 3));
         ended(beyond);
+
+        CaseScript masses = engine("masses").step(20 * MS, Row.decode("R"));
+        change(masses, step -> counted(step, Integer.MAX_VALUE, 80));
+        masses.step(20 * MS, Row.decode("R"));
+        change(masses, step -> counted(step, 1, Integer.MAX_VALUE));
+        ended(masses);
 
         CaseScript nameless = engine("nameless").step(20 * MS, Row.decode("R"));
         nameless.unannounced(77, 20 * MS);
@@ -167,6 +195,7 @@ class BadInputIT {
                     observed.nowNanos - (i == 10 ? 55 * MS : 0),
                     i == 39 ? Finish.LENGTH : Finish.NONE);
         }
+        observed.chunk("client", "R", 40, Integer.MAX_VALUE, observed.nowNanos + MS, Finish.NONE);
         observed.completed("client", "R", "complete", observed.nowNanos + 2 * MS);
 
         List<LoggedEvent> events = new ArrayList<>();
@@ -339,6 +368,17 @@ class BadInputIT {
         assertThat(reasons("beyond")).singleElement().asString().contains("its end is no stamp");
         // The token of that step is lost, and the gap of the one behind it with it.
         assertThat(results.of("beyond").tokens()).hasSize(TOKENS);
+    }
+
+    @Test
+    void moreTokensThanCanBeAreRefusedAndNotCounted() throws Exception {
+        assertThat(reasons("masses")).hasSize(2).allMatch(reason -> reason.contains("cannot be"));
+        assertThat(results.of("masses").tokens()).hasSize(TOKENS);
+        // What came before the next token is lost.
+        tokens("masses", TOKENS / 2 + 3);
+        assertThat(results.of("observed").requests())
+                .singleElement()
+                .satisfies(request -> assertThat(request.droppedChunks()).isEqualTo(1));
     }
 
     @Test
