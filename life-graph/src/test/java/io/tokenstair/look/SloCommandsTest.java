@@ -188,7 +188,9 @@ class SloCommandsTest {
                 .out();
 
         assertThat(text).contains("原因", "间隔 ", "   预期 ", "上限 gap 300 ms，实际 ").doesNotContain("   expected ");
-        assertThat(text).contains("请求 chat-2", "   结束：", "96 号 token，共 ").doesNotContain("request ", "ended: ", "made ");
+        assertThat(text)
+                .contains("请求 chat-2", "   结束：", "96 号 token，共 ")
+                .doesNotContain("request ", "ended: ", "made ");
         assertThat(run("explain", "--request", "chat-2", "--lang", "zh").out()).startsWith("请求 chat-2");
         // Beyond ASCII, JSON is escaped.
         assertThat(json).contains("\"confidence\":{\"level\":\"unresolved\",\"why\":\"\\u6309\\u539F\\u56E0");

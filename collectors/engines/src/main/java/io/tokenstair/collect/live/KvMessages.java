@@ -178,7 +178,7 @@ public final class KvMessages {
     public void replayEnded(long nowNanos) {
         replaying = false;
         replayedOnce = true;
-        if (askedFrom < 0 || next == askedFrom) {
+        if (next == askedFrom) {
             giveUp(nowNanos);
         }
     }

@@ -125,6 +125,23 @@ class KvMessagesTest {
     }
 
     @Test
+    void whatIsMissedWhileTheFirstReplayRunsIsAskedForAfterIt() throws Exception {
+        messages.published(live(0, removed(1, 0, 1)), 1);
+        assertThat(messages.wanted(true, 1)).isZero();
+        messages.replayed(again(0, removed(1, 0, 1)), 2);
+        messages.published(live(2, removed(3, 0, 3)), 3);
+        assertThat(messages.wanted(true, 3)).isEqualTo(-1);
+        messages.replayed(List.of(NOTHING, NOTHING, END, NOTHING), 4);
+        assertThat(messages.wanted(true, 4)).isEqualTo(1);
+        messages.replayed(again(1, removed(2, 0, 2)), 5);
+        messages.replayed(List.of(NOTHING, NOTHING, END, NOTHING), 5);
+        messages.settle(6);
+
+        assertThat(sequences()).containsExactly(0L, 1L, 2L);
+        assertThat(only(CollectorGap.class)).isEmpty();
+    }
+
+    @Test
     void whatThePublisherNoLongerHasIsLostAndSaidSo() throws Exception {
         messages.published(live(0, removed(1, 0, 1)), 1);
         messages.wanted(false, 1);
