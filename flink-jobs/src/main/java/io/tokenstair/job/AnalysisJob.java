@@ -10,6 +10,7 @@ import io.tokenstair.archive.result.RuleMinute;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.job.clock.ClockBroadcast;
 import io.tokenstair.job.clock.FitClocks;
+import io.tokenstair.job.clock.HoldForSegments;
 import io.tokenstair.job.clock.PublishedSegment;
 import io.tokenstair.job.layer.CountLayers;
 import io.tokenstair.job.layer.LayerCount;
@@ -174,7 +175,10 @@ public final class AnalysisJob {
                     .name("clock-archive")
                     .uid("clock-archive");
         }
-        BroadcastStream<PublishedSegment> clocks = segments.broadcast(ClockBroadcast.WAYS);
+        SingleOutputStreamOperator<PublishedSegment> held = segments.transform(
+                        "hold-for-segments", TypeInformation.of(PublishedSegment.class), new HoldForSegments())
+                .uid("hold-for-segments");
+        BroadcastStream<PublishedSegment> clocks = held.broadcast(ClockBroadcast.WAYS);
         SingleOutputStreamOperator<RequestInput> steps = routed.keyBy(record -> record.engineId, Types.STRING)
                 .connect(clocks)
                 .process(
@@ -205,7 +209,7 @@ public final class AnalysisJob {
         TypeInformation<TokenAnalysis> tokenType = TypeInformation.of(TokenAnalysis.class);
         SingleOutputStreamOperator<TokenAnalysis> tokens = (sortedInput
                         ? inputs.connect(clocks).process(new AnalyseRequests(tokenRuns), tokenType)
-                        : inputs.connect(segments.broadcast())
+                        : inputs.connect(held.broadcast())
                                 .transform("analyse-requests", tokenType, new StreamRequests(tokenRuns)))
                 .name("analyse-requests")
                 .uid("analyse-requests");

@@ -83,6 +83,7 @@ class RestoreIT {
         List<byte[]> events = events(Captures.log("kv_pressure_preemption", folder.resolve("recorded")));
         Path log = folder.resolve("log");
         Path stopped = folder.resolve("stopped");
+        Seen.begin();
         Seen.expect(events.size() / 3);
         String savepoint;
         try (FolderLogWriter first = new FolderLogWriter(log, 0);
@@ -202,6 +203,10 @@ class RestoreIT {
         private static long count;
         private static long expected;
         private static CountDownLatch reached = new CountDownLatch(1);
+
+        static synchronized void begin() {
+            count = 0;
+        }
 
         static synchronized void expect(long events) {
             expected = events;
