@@ -143,8 +143,9 @@ public class ClockWay {
 
     /** Whether a clock stepped within the segments that may align what a record of an event time holds, or are known ahead of it. */
     boolean hasSteps(long eventMillis, long knownMillis) {
+        int newest = newest(eventMillis);
         for (int row = 0; row < steps.length; row += STEP_COLUMNS) {
-            if (counts(row, newest(eventMillis), knownMillis)) {
+            if (counts(row, newest, knownMillis)) {
                 return true;
             }
         }

@@ -461,6 +461,15 @@ class GatewayTest {
             boolean upstreamHttp2,
             @Nullable SelfSignedCertificate shown,
             @Nullable Path upstreamCa) {
+        return settings(usual, upstreamHttp2, shown, upstreamCa, usual.maxQueuedBytes());
+    }
+
+    private static GatewaySettings settings(
+            GatewaySettings usual,
+            boolean upstreamHttp2,
+            @Nullable SelfSignedCertificate shown,
+            @Nullable Path upstreamCa,
+            long maxQueuedBytes) {
         return new GatewaySettings(
                 usual.host(),
                 usual.port(),
@@ -478,7 +487,7 @@ class GatewayTest {
                 usual.stallTimeout(),
                 usual.connectTimeout(),
                 true,
-                usual.maxQueuedBytes());
+                maxQueuedBytes);
     }
 
     @Test
@@ -560,26 +569,7 @@ class GatewayTest {
                 inTheWay.resolve("log").toString(),
                 new LogOutlet.Settings(8, Duration.ofMillis(5), Duration.ofMillis(50), Duration.ofMillis(100)));
         GatewaySettings usual = GatewaySettings.before(URI.create("http://localhost:" + engine.port()));
-        gateway = Gateway.start(
-                new GatewaySettings(
-                        usual.host(),
-                        usual.port(),
-                        usual.upstream(),
-                        false,
-                        null,
-                        null,
-                        null,
-                        1,
-                        usual.maxConnections(),
-                        usual.maxHeaderBytes(),
-                        usual.maxBodyBytes(),
-                        usual.headerTimeout(),
-                        usual.bodyTimeout(),
-                        usual.stallTimeout(),
-                        usual.connectTimeout(),
-                        true,
-                        300),
-                outlet.feed("gateway-0"));
+        gateway = Gateway.start(settings(usual, false, null, null, 300), outlet.feed("gateway-0"));
         HttpClient client = client(HttpClient.Version.HTTP_1_1);
         for (int i = 0; i < 20; i++) {
             HttpResponse<String> answer = client.send(

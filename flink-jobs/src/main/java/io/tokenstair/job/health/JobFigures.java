@@ -1,5 +1,6 @@
 package io.tokenstair.job.health;
 
+import io.tokenstair.event.LabelText;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -105,12 +106,8 @@ public final class JobFigures implements MetricReporter {
         List<String> labels = new ArrayList<>();
         new TreeMap<>(group.getAllVariables())
                 .forEach((name, value) ->
-                        labels.add(word(name.replaceAll("[<>]", "")) + "=\"" + escaped(String.valueOf(value)) + '"'));
+                        labels.add(LabelText.of(word(name.replaceAll("[<>]", "")), String.valueOf(value))));
         return String.join(",", labels);
-    }
-
-    private static String escaped(String value) {
-        return value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
     }
 
     private String text() {

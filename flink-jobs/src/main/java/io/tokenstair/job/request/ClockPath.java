@@ -5,24 +5,20 @@ package io.tokenstair.job.request;
  * compared.
  *
  * @param known whether there is a path
+ * @param stepped whether a clock stepped where the stamps lie, so that there is none
  * @param offsetNanos what is added to (stamp of the one) - (stamp of the other)
  * @param boundNanos how wrong the sum may be; 0 on one clock
  * @param sigmaNanos its statistical width: standard deviation of its error; 0 on one clock
  */
-record ClockPath(boolean known, long offsetNanos, long boundNanos, long sigmaNanos) {
+record ClockPath(boolean known, boolean stepped, long offsetNanos, long boundNanos, long sigmaNanos) {
     /** Within one clock: nothing is added. */
-    static final ClockPath SAME = new ClockPath(true, 0, 0, 0);
+    static final ClockPath SAME = new ClockPath(true, false, 0, 0, 0);
 
     /** Two clocks that no samples join. */
-    static final ClockPath NONE = new ClockPath(false, 0, 0, 0);
+    static final ClockPath NONE = new ClockPath(false, false, 0, 0, 0);
 
     /** Two clocks of which one stepped just there: what lies between the stamps is not known. */
-    static final ClockPath STEPPED = new ClockPath(false, 0, 0, 0);
-
-    /** Whether a clock stepped where the stamps lie. */
-    boolean stepped() {
-        return this == STEPPED;
-    }
+    static final ClockPath STEPPED = new ClockPath(false, true, 0, 0, 0);
 
     /** Whether a difference is below zero whatever the truth within the bound: it cannot be, and is not used. */
     boolean isBelowZero(long differenceNanos) {

@@ -95,7 +95,8 @@ final class ClockPaths {
         AlignedStamp aligned = clocks.align(to, from, toNanos, eventMillis, knownMillis());
         ClockPath path = aligned == null
                 ? clocks.hasSteps(from, to, eventMillis, knownMillis()) ? ClockPath.STEPPED : ClockPath.NONE
-                : new ClockPath(true, aligned.epochNanos() - toNanos, aligned.boundNanos(), aligned.sigmaNanos());
+                : new ClockPath(
+                        true, false, aligned.epochNanos() - toNanos, aligned.boundNanos(), aligned.sigmaNanos());
         fromClockId = from;
         toClockId = to;
         aroundNanos = toNanos;

@@ -118,6 +118,34 @@ final class EventText {
         return put(kind, collectorId, all.toArray());
     }
 
+    /** Blocks that follow each other. */
+    static List<Long> hashes(long from, int count) {
+        List<Long> hashes = new ArrayList<>();
+        for (long i = 0; i < count; i++) {
+            hashes.add(from + i);
+        }
+        return hashes;
+    }
+
+    /** Blocks of 16 tokens that a batch of KV events stores. */
+    EventText stored(long batch, List<Long> hashes) {
+        return engine(
+                "KvBlocksStored",
+                "batchSequence",
+                batch,
+                "eventIndex",
+                0,
+                "blockHashes",
+                hashes,
+                "blockSizeTokens",
+                16);
+    }
+
+    /** Blocks that a batch of KV events evicts. */
+    EventText evicted(long batch, List<Long> hashes) {
+        return engine("KvBlocksEvicted", "batchSequence", batch, "eventIndex", 0, "blockHashes", hashes);
+    }
+
     EventText queued(String request, int promptTokens, Object... pairs) {
         context.put(request, new int[2]);
         List<Object> all = new ArrayList<>(List.of("engineRequestId", id(request), "promptTokens", promptTokens));

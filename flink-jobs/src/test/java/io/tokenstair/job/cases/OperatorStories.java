@@ -4,6 +4,7 @@ import static io.tokenstair.job.cases.CaseResults.part;
 import static io.tokenstair.job.cases.EventText.MS;
 import static io.tokenstair.job.cases.EventText.SECOND;
 import static io.tokenstair.job.cases.EventText.about;
+import static io.tokenstair.job.cases.EventText.hashes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tokenstair.archive.result.Finding;
@@ -262,27 +263,6 @@ final class OperatorStories {
         });
     }
 
-    private static List<Long> hashes(long from, int count) {
-        List<Long> hashes = new ArrayList<>();
-        for (long i = 0; i < count; i++) {
-            hashes.add(from + i);
-        }
-        return hashes;
-    }
-
-    private static void stored(EventText s, long batch, List<Long> hashes) {
-        s.engine(
-                "KvBlocksStored",
-                "batchSequence",
-                batch,
-                "eventIndex",
-                0,
-                "blockHashes",
-                hashes,
-                "blockSizeTokens",
-                16);
-    }
-
     /** Every turn is longer and finds what the turn before left: the first tokens come later, and nothing was lost. */
     private static EventText longerTurnsOfOneSession() {
         EventText s = new EventText("w10");
@@ -297,7 +277,7 @@ final class OperatorStories {
                     List.of(s.row(request, "prefill", prompt - cached, 1, "cachedTokens", cached)),
                     "kvBatchSequence",
                     turn + 1);
-            stored(s, turn + 1, hashes(600_000 + cached / 16, (prompt - cached) / 16));
+            s.stored(turn + 1, hashes(600_000 + cached / 16, (prompt - cached) / 16));
             cached = prompt;
             s.decode(40, (18 + turn) * MS, request).finished(request, "stop").idle(4 * SECOND);
         }
@@ -318,7 +298,7 @@ final class OperatorStories {
                     "kvBatchSequence",
                     turn + 1);
             if (first) {
-                stored(s, turn + 1, hashes(700_000 + 1_000L * turn, 102));
+                s.stored(turn + 1, hashes(700_000 + 1_000L * turn, 102));
             }
             s.decode(40, 18 * MS, request).finished(request, "stop");
         }
@@ -343,7 +323,7 @@ final class OperatorStories {
                     "kvBatchSequence",
                     ++batch);
             if (miss) {
-                stored(s, batch, prefix);
+                s.stored(batch, prefix);
             }
             s.decode(40, 18 * MS, request).finished(request, "stop");
         }
@@ -761,17 +741,7 @@ final class OperatorStories {
     private static EventText seatsAndBlocksShort() {
         EventText s = new EventText("w33");
         s.engine("EngineConfigured", "maxSequencesCount", 3, "kvTotalBlocksCount", 1_000, "blockSizeTokens", 16);
-        String[] all = {"a", "b", "c"};
-        for (String one : all) {
-            s.queued(one, 4_000).step(200 * MS, List.of(s.prompt(one, 4_000)));
-        }
-        s.ofSteps.put("runningCount", 3);
-        s.ofSteps.put("kvUsedBlocksCount", 790L);
-        s.decode(80, 15 * MS, all).queued("late", 5_000);
-        s.ofSteps.put("waitingCount", 1);
-        s.decode(120, 15 * MS, all).finished("a", "stop");
-        s.ofSteps.put("kvUsedBlocksCount", 540L);
-        s.step(260 * MS, s.with(s.decodes("b", "c"), s.prompt("late", 5_000))).decode(40, 15 * MS, "b", "c", "late");
+        OperatorVariants.lateBesideThree(s, 790L, 540L);
         return s.then(r -> {
             assertThat(r.token("late", 0).cause()).isEqualTo("SEAT_LIMIT");
             r.never("KV_PRESSURE", "PREEMPTION", "QUEUE_WAIT");
@@ -946,16 +916,9 @@ final class OperatorStories {
             // Every prompt is another one: what it evicts is asked for by nobody.
             String other = "p" + i;
             s.queued(other, 320);
-            s.engine(
-                    "KvBlocksEvicted",
-                    "batchSequence",
-                    ++batch,
-                    "eventIndex",
-                    0,
-                    "blockHashes",
-                    hashes(1_000L * i, 20));
+            s.evicted(++batch, hashes(1_000L * i, 20));
             s.step(about(24 * MS, i), s.with(s.decodes("A"), s.prompt(other, 320)), "kvBatchSequence", ++batch);
-            stored(s, batch, hashes(1_000L * (i + 50), 20));
+            s.stored(batch, hashes(1_000L * (i + 50), 20));
             s.finished(other, "length").decode(5, 14 * MS, "A");
         }
         return s.then(r -> {

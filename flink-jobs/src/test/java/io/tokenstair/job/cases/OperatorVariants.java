@@ -4,6 +4,7 @@ import static io.tokenstair.job.cases.CaseResults.part;
 import static io.tokenstair.job.cases.EventText.MS;
 import static io.tokenstair.job.cases.EventText.SECOND;
 import static io.tokenstair.job.cases.EventText.about;
+import static io.tokenstair.job.cases.EventText.hashes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
@@ -366,14 +367,6 @@ final class OperatorVariants {
             r.slow("A", 61, 61, "PREEMPTION", "C");
             r.never("PREEMPTION_LOOP", "PREEMPTION_STORM");
         });
-    }
-
-    private static List<Long> hashes(long from, int count) {
-        List<Long> hashes = new ArrayList<>();
-        for (long i = 0; i < count; i++) {
-            hashes.add(from + i);
-        }
-        return hashes;
     }
 
     private static EventText prefixMissedWithoutAnEviction() {
@@ -957,12 +950,12 @@ final class OperatorVariants {
         List<Long> prefix = hashes(880_000, 180);
         s.received("client", "first").queued("first", 2_900);
         s.step(1_500 * MS, List.of(s.prompt("first", 2_900)), "kvBatchSequence", 1);
-        s.engine("KvBlocksStored", "batchSequence", 1, "eventIndex", 0, "blockHashes", prefix, "blockSizeTokens", 16);
+        s.stored(1, prefix);
         s.decode(20, 25 * MS, "first");
         s.completed("client", "first", "client-closed", s.nowNanos).finished("first", "aborted");
         s.idle(3 * SECOND).received("client", "second").queued("second", 2_900);
         s.step(1_500 * MS, List.of(s.prompt("second", 2_900)), "kvBatchSequence", 2);
-        s.engine("KvBlocksStored", "batchSequence", 2, "eventIndex", 0, "blockHashes", prefix, "blockSizeTokens", 16);
+        s.stored(2, prefix);
         s.decode(30, 25 * MS, "second");
         return s.then(r -> {
             assertThat(r.request("first").requestCauses()).contains("CLIENT_ABORT");
@@ -981,28 +974,10 @@ final class OperatorVariants {
             s.step(110 * MS, List.of(s.prompt(request, 800)), "kvBatchSequence", batch);
             if (batch < 5 || batch > 8) {
                 List<Long> stored = hashes(39_500_000L + 1_000L * batch, 50);
-                s.engine(
-                        "KvBlocksStored",
-                        "batchSequence",
-                        batch,
-                        "eventIndex",
-                        0,
-                        "blockHashes",
-                        stored,
-                        "blockSizeTokens",
-                        16);
+                s.stored(batch, stored);
                 if (batch % 4 == 0) {
                     // The same message again.
-                    s.engine(
-                            "KvBlocksStored",
-                            "batchSequence",
-                            batch,
-                            "eventIndex",
-                            0,
-                            "blockHashes",
-                            stored,
-                            "blockSizeTokens",
-                            16);
+                    s.stored(batch, stored);
                 }
             }
             s.decode(15, 20 * MS, request).finished(request, "stop");
@@ -1157,6 +1132,21 @@ final class OperatorVariants {
 
     // ---- every further cause
 
+    /** One more prompt waits beside three requests until the first of them ends; so many blocks are in use before and after. */
+    static void lateBesideThree(EventText s, long usedBefore, long usedAfter) {
+        String[] all = {"a", "b", "c"};
+        for (String one : all) {
+            s.queued(one, 4_000).step(200 * MS, List.of(s.prompt(one, 4_000)));
+        }
+        s.ofSteps.put("runningCount", 3);
+        s.ofSteps.put("kvUsedBlocksCount", usedBefore);
+        s.decode(80, 15 * MS, all).queued("late", 5_000);
+        s.ofSteps.put("waitingCount", 1);
+        s.decode(120, 15 * MS, all).finished("a", "stop");
+        s.ofSteps.put("kvUsedBlocksCount", usedAfter);
+        s.step(260 * MS, s.with(s.decodes("b", "c"), s.prompt("late", 5_000))).decode(40, 15 * MS, "b", "c", "late");
+    }
+
     private static EventText blocksWereShort() {
         EventText s = new EventText("vK1");
         s.engine(
@@ -1169,17 +1159,7 @@ final class OperatorVariants {
                 64,
                 "tokenBudgetTokens",
                 8_192);
-        String[] all = {"a", "b", "c"};
-        for (String one : all) {
-            s.queued(one, 4_000).step(200 * MS, List.of(s.prompt(one, 4_000)));
-        }
-        s.ofSteps.put("runningCount", 3);
-        s.ofSteps.put("kvUsedBlocksCount", 780L);
-        s.decode(80, 15 * MS, all).queued("late", 5_000);
-        s.ofSteps.put("waitingCount", 1);
-        s.decode(120, 15 * MS, all).finished("a", "stop");
-        s.ofSteps.put("kvUsedBlocksCount", 520L);
-        s.step(260 * MS, s.with(s.decodes("b", "c"), s.prompt("late", 5_000))).decode(40, 15 * MS, "b", "c", "late");
+        lateBesideThree(s, 780L, 520L);
         return s.then(r -> {
             assertThat(r.token("late", 0).cause()).isEqualTo("KV_PRESSURE");
             r.never("SEAT_LIMIT", "PREEMPTION", "PREEMPTION_STORM");
@@ -1325,14 +1305,7 @@ final class OperatorVariants {
         for (int i = 0; i < 1_200; i++) {
             int level = i / 300;
             if (i > 0 && i % 300 < 6 && i >= 300) {
-                s.engine(
-                        "KvBlocksEvicted",
-                        "batchSequence",
-                        ++batch,
-                        "eventIndex",
-                        0,
-                        "blockHashes",
-                        hashes(90_000 + 100L * i, 40));
+                s.evicted(++batch, hashes(90_000 + 100L * i, 40));
             }
             s.step(about(16 * MS + level * 4 * MS, i), s.decodes("R"));
         }
@@ -1737,7 +1710,7 @@ final class OperatorVariants {
             attending(s, about(12 * MS, i), s.decodes("a", "b"), "flash_attn");
         }
         attending(s, 300 * MS, s.with(s.decodes("a", "b"), s.prompt("jump", 6_000)), "flash_attn");
-        s.engine("KvBlocksEvicted", "batchSequence", 1, "eventIndex", 0, "blockHashes", hashes(500, 120));
+        s.evicted(1, hashes(500, 120));
         long sent = s.nowNanos;
         s.received("client", "victim").queued("victim", 40);
         attending(s, 2_600 * MS, s.with(s.decodes("a", "b", "jump"), s.prompt("victim", 40)), "naive_attention");

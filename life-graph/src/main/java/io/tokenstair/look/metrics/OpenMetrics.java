@@ -1,5 +1,6 @@
 package io.tokenstair.look.metrics;
 
+import io.tokenstair.event.LabelText;
 import java.math.BigDecimal;
 import java.util.Locale;
 
@@ -37,11 +38,7 @@ final class OpenMetrics {
         String before = "{";
         for (int i = 0; i + 1 < labels.length; i += 2) {
             if (!labels[i + 1].isEmpty()) {
-                out.append(before)
-                        .append(labels[i])
-                        .append("=\"")
-                        .append(escaped(labels[i + 1]))
-                        .append('"');
+                out.append(before).append(LabelText.of(labels[i], labels[i + 1]));
                 before = ",";
             }
         }
@@ -52,10 +49,6 @@ final class OpenMetrics {
         return Double.isFinite(value)
                 ? new BigDecimal(String.valueOf(value)).stripTrailingZeros().toPlainString()
                 : "NaN";
-    }
-
-    private static String escaped(String value) {
-        return value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
     }
 
     /** The text with its end mark. */

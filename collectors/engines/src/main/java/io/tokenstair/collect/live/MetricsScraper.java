@@ -1,8 +1,8 @@
 package io.tokenstair.collect.live;
 
 import io.tokenstair.clock.HostClocks;
-import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.event.Event;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.Rejected;
 import io.tokenstair.foreign.ForeignFormatException;

@@ -1,6 +1,6 @@
 package io.tokenstair.collect.bench;
 
-import io.tokenstair.collect.input.LabelText;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 package io.tokenstair.collect.bench;
 
 import io.tokenstair.collect.input.Fields;
-import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.output.CollectorSpool;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestQueued;

@@ -11,6 +11,7 @@ import io.tokenstair.collect.input.Quantities;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.output.CollectorSpool;
 import io.tokenstair.collect.output.EventSpools;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.RequestReceived;
 import java.io.IOException;
@@ -135,11 +136,7 @@ public final class MooncakeImport extends FileImport {
                     latestNanos,
                     latestNanos,
                     null,
-                    new MetricSampled(
-                            source,
-                            "workload:" + name,
-                            "trace=\"" + source.replace("\\", "\\\\").replace("\"", "\\\"") + '"',
-                            value));
+                    new MetricSampled(source, "workload:" + name, LabelText.of("trace", source), value));
         }
 
         java.util.List<String> notes() {

@@ -1,6 +1,6 @@
 package io.tokenstair.collect.otlp;
 
-import io.tokenstair.collect.input.LabelText;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.SpanRecorded;
 import java.util.List;

@@ -2,12 +2,12 @@ package io.tokenstair.collect.engine.dynamo;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.tokenstair.collect.input.Fields;
-import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.Quantities;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.live.EventsOut;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.IdAliased;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.RequestCompleted;
 import io.tokenstair.event.RequestFinished;

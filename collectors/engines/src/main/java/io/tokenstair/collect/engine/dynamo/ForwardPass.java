@@ -1,10 +1,10 @@
 package io.tokenstair.collect.engine.dynamo;
 
 import io.tokenstair.collect.input.Fields;
-import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.Quantities;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.live.EventsOut;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.SequenceRows;
 import io.tokenstair.event.StepCompleted;

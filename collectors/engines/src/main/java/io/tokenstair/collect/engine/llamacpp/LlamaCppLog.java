@@ -1,12 +1,12 @@
 package io.tokenstair.collect.engine.llamacpp;
 
-import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.live.EventsOut;
 import io.tokenstair.event.ClockSampled;
 import io.tokenstair.event.EngineConfigured;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.IdAliased;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.RequestFinished;
 import io.tokenstair.event.RequestQueued;

@@ -2,11 +2,11 @@ package io.tokenstair.collect.engine.llamacpp;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.tokenstair.collect.input.Fields;
-import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.live.HttpPoller;
 import io.tokenstair.collect.live.Source;
 import io.tokenstair.event.EngineConfigured;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,13 +1,13 @@
 package io.tokenstair.collect.engine.trtllm;
 
 import io.tokenstair.collect.input.Fields;
-import io.tokenstair.collect.input.LabelText;
 import io.tokenstair.collect.input.Quantities;
 import io.tokenstair.collect.input.RejectedRecordException;
 import io.tokenstair.collect.input.SequenceLedger;
 import io.tokenstair.collect.live.EventsOut;
 import io.tokenstair.event.Event;
 import io.tokenstair.event.HandleAnnounced;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import io.tokenstair.event.Phase;
 import io.tokenstair.event.RequestFinished;

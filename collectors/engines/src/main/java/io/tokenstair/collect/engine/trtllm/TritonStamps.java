@@ -1,6 +1,6 @@
 package io.tokenstair.collect.engine.trtllm;
 
-import io.tokenstair.collect.input.LabelText;
+import io.tokenstair.event.LabelText;
 import io.tokenstair.event.MetricSampled;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -18,10 +18,9 @@ import org.jspecify.annotations.Nullable;
  * both its stamps are there, the later one after the earlier. Of stamps with the same name the first begins a time and the last ends one.
  */
 public final class TritonStamps {
-    public static final String QUEUE_START = "QUEUE_START";
-    public static final String REQUEST_START = "REQUEST_START";
-    public static final String REQUEST_END = "REQUEST_END";
-
+    private static final String QUEUE_START = "QUEUE_START";
+    private static final String REQUEST_START = "REQUEST_START";
+    private static final String REQUEST_END = "REQUEST_END";
     private static final String COMPUTE_START = "COMPUTE_START";
     private static final String COMPUTE_INPUT_END = "COMPUTE_INPUT_END";
     private static final String COMPUTE_OUTPUT_START = "COMPUTE_OUTPUT_START";

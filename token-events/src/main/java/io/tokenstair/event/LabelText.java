@@ -1,4 +1,4 @@
-package io.tokenstair.collect.input;
+package io.tokenstair.event;
 
 import java.util.Map;
 import java.util.TreeMap;
