@@ -94,6 +94,16 @@ final class AnswerPart {
         }
     }
 
+    /** An event that is an error by its name, whatever it holds. */
+    static AnswerPart error(@Nullable AnswerPart read) {
+        AnswerPart part = read == null ? new AnswerPart() : read;
+        part.error = true;
+        // The type of an event that is wrapped says no more than its name; the code of one that is not names the error.
+        String named = "error".equals(part.type) ? null : part.type;
+        part.errorType = part.errorType != null ? part.errorType : named;
+        return part;
+    }
+
     /** What its type makes of an event, wherever in it the type stands: the text of one that ends a part is that of its deltas again. */
     private void typed() {
         if (type == null) {

@@ -171,7 +171,7 @@ final class Exchange {
         request.pause();
         traffic.began();
         if (request.method().equals(HttpMethod.CONNECT)
-                || request.getHeader(HttpHeaders.UPGRADE) != null
+                || Headers.wantsWebSocket(request.headers())
                 || !request.uri().startsWith("/")) {
             refuse(501, "not-forwarded");
             return;
@@ -453,7 +453,11 @@ final class Exchange {
     }
 
     private void writeHead() {
-        if (!response.headWritten() && !response.closed()) {
+        // To a client of HTTP/1.0, which knows no chunks, it goes with the first piece: before, nothing says where the
+        // answer ends.
+        boolean framed =
+                request.version() != HttpVersion.HTTP_1_0 || response.headers().contains(HttpHeaders.CONTENT_LENGTH);
+        if (framed && !response.headWritten() && !response.closed()) {
             headWrite = response.writeHead();
         }
     }

@@ -197,12 +197,15 @@ final class ExchangeRecord {
         }
     }
 
-    private void event(byte[] data, int sizeBytes, boolean tooLong) {
-        if (isDone(data)) {
+    private void event(byte[] data, int sizeBytes, boolean tooLong, boolean isError) {
+        if (!isError && isDone(data)) {
             return;
         }
         chunkCount++;
         AnswerPart part = tooLong ? null : AnswerPart.read(data);
+        if (isError) {
+            part = AnswerPart.error(part);
+        }
         Stamps passed = stamps;
         if (part == null || passed == null) {
             // Nobody knows what was in it, so nothing behind it can be placed.

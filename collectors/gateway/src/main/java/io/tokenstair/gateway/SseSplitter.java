@@ -4,19 +4,23 @@ import java.io.ByteArrayOutputStream;
 
 /**
  * Cuts a byte stream into server-sent events (WHATWG): lines end with LF, CR or CRLF, an empty line ends an event, {@code data} lines
- * of one event are joined by LF, a comment or an unknown field says nothing. Keeps at most {@value #MAX_EVENT_BYTES} bytes; a longer
- * event is told as one without data.
+ * of one event are joined by LF, a comment or an unknown field says nothing. Of the names of events only {@code error} is told; such an
+ * event is told without data too. Keeps at most {@value #MAX_EVENT_BYTES} bytes; a longer event is told as one without data.
  */
 final class SseSplitter {
     /** Longest event that is looked into. */
     static final int MAX_EVENT_BYTES = 4 << 20;
 
     private static final byte[] BOM = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
+    private static final byte[] DATA = {'d', 'a', 't', 'a'};
+    private static final byte[] EVENT = {'e', 'v', 'e', 'n', 't'};
+    private static final byte[] ERROR = {'e', 'r', 'r', 'o', 'r'};
 
     private final Listener listener;
     private final ByteArrayOutputStream line = new ByteArrayOutputStream(1_024);
     private final ByteArrayOutputStream data = new ByteArrayOutputStream(1_024);
     private boolean hasData;
+    private boolean isError;
     private boolean tooLong;
     private boolean afterReturn;
     private boolean started;
@@ -25,12 +29,13 @@ final class SseSplitter {
     /** Takes events. */
     interface Listener {
         /**
-         * An event that has data.
+         * An event that has data, or is named {@code error}.
          *
          * @param data what its data lines hold; no bytes where it was too long to look into
          * @param sizeBytes all its bytes in the stream
+         * @param isError true when its name is {@code error}
          */
-        void event(byte[] data, int sizeBytes, boolean tooLong);
+        void event(byte[] data, int sizeBytes, boolean tooLong, boolean isError);
     }
 
     SseSplitter(Listener listener) {
@@ -79,7 +84,7 @@ final class SseSplitter {
         if (line.size() > 0) {
             endKeptLine();
         }
-        if (hasData) {
+        if (hasData || isError) {
             endEvent();
         }
     }
@@ -100,22 +105,27 @@ final class SseSplitter {
             endEvent();
             return;
         }
-        if (to - start >= 4
-                && bytes[start] == 'd'
-                && bytes[start + 1] == 'a'
-                && bytes[start + 2] == 't'
-                && bytes[start + 3] == 'a'
-                && (to - start == 4 || bytes[start + 4] == ':')) {
-            int value = Math.min(to, start + 5);
-            if (value < to && bytes[value] == ' ') {
-                value++;
-            }
+        if (isField(bytes, start, to, DATA)) {
+            int value = valueOf(bytes, start + DATA.length, to);
             if (hasData) {
                 data.write('\n');
             }
             hasData = true;
             data.write(bytes, value, to - value);
+        } else if (isField(bytes, start, to, EVENT)) {
+            int value = valueOf(bytes, start + EVENT.length, to);
+            isError = to - value == ERROR.length && startsWith(bytes, value, to, ERROR);
         }
+    }
+
+    private static boolean isField(byte[] bytes, int start, int to, byte[] name) {
+        return startsWith(bytes, start, to, name) && (to - start == name.length || bytes[start + name.length] == ':');
+    }
+
+    /** Where the value of a field begins whose name ends here. */
+    private static int valueOf(byte[] bytes, int nameEnd, int to) {
+        int value = Math.min(to, nameEnd + 1);
+        return value < to && bytes[value] == ' ' ? value + 1 : value;
     }
 
     private static boolean startsWith(byte[] bytes, int at, int to, byte[] prefix) {
@@ -132,15 +142,17 @@ final class SseSplitter {
 
     private void endEvent() {
         int size = (int) Math.min(Integer.MAX_VALUE, eventBytes);
-        boolean had = hasData || tooLong;
+        boolean had = hasData || tooLong || isError;
+        boolean wasError = isError;
         boolean wasTooLong = tooLong;
         byte[] payload = wasTooLong ? new byte[0] : data.toByteArray();
         eventBytes = 0;
         hasData = false;
+        isError = false;
         tooLong = false;
         data.reset();
         if (had) {
-            listener.event(payload, size, wasTooLong);
+            listener.event(payload, size, wasTooLong, wasError);
         }
     }
 }

@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ExchangeRecordTest {
     /** Chunks with tokens of each recorded request, as an independent count of the recording gives them. */
@@ -235,6 +237,44 @@ class ExchangeRecordTest {
                 """, true));
         assertThat(completed.outcome()).isEqualTo("failed");
         assertThat(completed.errorType()).isEqualTo("server_error");
+    }
+
+    /** Some servers tell an error by the event's name alone, with data of any form, or none. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "event: error\ndata: {\"message\":\"secret\",\"type\":\"overloaded_error\"}\n\n",
+                "event:error\ndata: secret\n\n",
+                "event: error\n: secret\n\n",
+                "data: {\"error\":\"secret\"}\r\nevent: error\r\n\r\n",
+                "event: error\n: secret"
+            })
+    void anEventThatIsNamedErrorMakesTheRequestFailed(String error) {
+        List<Event> events = new ArrayList<>();
+        ExchangeRecord record = record("q", events, true);
+        record.answer(200, AnswerForm.EVENTS);
+        String stream = "event: message\ndata: {\"choices\":[{\"index\":0,\"text\":\"a\"}]}\n\n" + error;
+        for (byte each : stream.getBytes(StandardCharsets.UTF_8)) {
+            record.piece(new byte[] {each}, new Stamps(1, 1L, 1L));
+        }
+        record.ended(end());
+        assertThat(completed(events).outcome()).isEqualTo("failed");
+        assertThat(text(chunks(events))).isEqualTo("0:0+1 0:+0ERROR");
+        assertThat(events.toString()).doesNotContain("secret");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"event: errors\n", "event: message\n", "eventerror\n", "event: error\nevent: message\n"})
+    void anyOtherNameOfAnEventSaysNothing(String name) {
+        List<Event> events = new ArrayList<>();
+        ExchangeRecord record = record("q", events, true);
+        record.answer(200, AnswerForm.EVENTS);
+        record.piece(
+                (name + "data: {\"choices\":[{\"index\":0,\"text\":\"a\"}]}\n\n").getBytes(StandardCharsets.UTF_8),
+                new Stamps(1, 1L, 1L));
+        record.ended(end());
+        assertThat(completed(events).outcome()).isEqualTo("complete");
+        assertThat(text(chunks(events))).isEqualTo("0:0+1");
     }
 
     @Test

@@ -31,13 +31,19 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +57,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The gateway between real clients and a real server, on real sockets. */
 @Timeout(120)
 class GatewayTest {
+    private static final String RAW_BODY = "{\"max_tokens\":1}";
+
     @TempDir
     Path folder;
 
@@ -230,15 +238,79 @@ class GatewayTest {
                 .allSatisfy(refused -> assertThat(refused.reason().length()).isLessThan(200));
     }
 
+    /** A client may name any header as one of its connection only; what frames its body and what names it is none. */
+    @Test
+    void whatAConnectionHeaderNamesDoesNotTakeTheBodyOrTheNamesAway() throws Exception {
+        start(settings -> settings);
+        String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        String names = "X-Request-Id: mine\r\ntraceparent: " + trace + "\r\ntracestate: a=b\r\nX-Hop: 1\r\n";
+        assertThat(raw(names + "Connection: content-length, X-REQUEST-ID, Traceparent, tracestate, X-Hop, host\r\n"))
+                .startsWith("HTTP/1.1 200")
+                .contains("[DONE]");
+        assertThat(engine.bodies).containsEntry("mine", RAW_BODY);
+        var sent = engine.headers.remove();
+        assertThat(sent.getAll("x-request-id")).containsExactly("mine");
+        assertThat(sent.getAll("traceparent")).containsExactly(trace);
+        assertThat(sent.getAll("tracestate")).containsExactly("a=b");
+        assertThat(sent.get("x-hop")).isNull();
+    }
+
+    /** A server may ignore an upgrade that it does not know (RFC 9110, 7.8); only WebSocket cannot go on without. */
+    @Test
+    void anUpgradeThatIsNoWebSocketIsIgnored() throws Exception {
+        start(settings -> settings);
+        for (String protocol : List.of("TLS/1.2", "foo/1, bar")) {
+            assertThat(raw("Connection: Upgrade\r\nUpgrade: " + protocol + "\r\n"))
+                    .startsWith("HTTP/1.1 200")
+                    .contains("[DONE]");
+            assertThat(engine.headers.remove().get("upgrade")).isNull();
+        }
+        for (String protocol : List.of("websocket", "foo, WebSocket/13")) {
+            assertThat(raw("Connection: Upgrade\r\nUpgrade: " + protocol + "\r\n"))
+                    .startsWith("HTTP/1.1 501");
+        }
+        assertThat(engine.headers).isEmpty();
+    }
+
+    /** HTTP/1.0 has no chunks: the end of the connection is the end of the answer. */
+    @Test
+    void aClientOfHttp10GetsItsAnswerToTheEndOfTheConnection() throws Exception {
+        start(settings -> settings);
+        Logger logger = Logger.getLogger("io.vertx.core");
+        List<LogRecord> said = new CopyOnWriteArrayList<>();
+        Handler listener = new StreamHandler() {
+            @Override
+            public synchronized void publish(LogRecord record) {
+                said.add(record);
+            }
+        };
+        logger.addHandler(listener);
+        try (Socket socket = new Socket("127.0.0.1", gateway.port())) {
+            socket.setSoTimeout(20_000);
+            socket.getOutputStream()
+                    .write(("POST /v1/completions HTTP/1.0\r\nContent-Length: " + RAW_BODY.length() + "\r\n\r\n"
+                                    + RAW_BODY)
+                            .getBytes(StandardCharsets.ISO_8859_1));
+            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+            assertThat(answer).endsWith("data: [DONE]\n\n");
+            assertThat(answer.toLowerCase(Locale.ROOT)).doesNotContain("transfer-encoding");
+        } finally {
+            logger.removeHandler(listener);
+        }
+        assertThat(said).isEmpty();
+        assertThat(LogRecords.of(RequestCompleted.class, events()))
+                .singleElement()
+                .satisfies(end -> assertThat(end.outcome()).isEqualTo("complete"));
+    }
+
     /** Sends a head by hand, gives what comes back; empty where the server only closes. */
     private String raw(String headers) throws IOException {
         try (Socket socket = new Socket("127.0.0.1", gateway.port())) {
             socket.setSoTimeout(20_000);
-            String body = "{\"max_tokens\":1}";
             try {
                 socket.getOutputStream()
                         .write(("POST /v1/completions HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + headers
-                                        + "Content-Length: " + body.length() + "\r\n\r\n" + body)
+                                        + "Content-Length: " + RAW_BODY.length() + "\r\n\r\n" + RAW_BODY)
                                 .getBytes(StandardCharsets.ISO_8859_1));
                 return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
             } catch (IOException reset) {
