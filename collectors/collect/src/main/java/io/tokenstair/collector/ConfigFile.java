@@ -346,6 +346,10 @@ final class ConfigFile {
     }
 
     private static String example(Option option) {
+        String own = option.example();
+        if (own != null) {
+            return own;
+        }
         return switch (option.kind()) {
             case URL -> "http://127.0.0.1:8000";
             case PAGES -> "http://127.0.0.1:8000/metrics";

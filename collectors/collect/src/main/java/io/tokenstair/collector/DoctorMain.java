@@ -8,6 +8,7 @@ import io.tokenstair.collector.reach.FoundServer;
 import io.tokenstair.collector.reach.LogLook;
 import io.tokenstair.collector.reach.Look;
 import io.tokenstair.collector.reach.Looks;
+import io.tokenstair.collector.reach.PortLook;
 import io.tokenstair.collector.reach.Seen;
 import io.tokenstair.collector.reach.UsualPorts;
 import io.tokenstair.gpu.Check;
@@ -194,6 +195,12 @@ public final class DoctorMain implements Callable<Integer> {
         List<String> collectors = new ArrayList<>();
         looks.add(LogLook.at(plan.to()));
         collectors.add("");
+        String page = plan.metricsListen();
+        if (page != null) {
+            String address = Plan.metricsAddress(page);
+            looks.add(PortLook.at(Plan.METRICS_LISTEN, OptionKind.host(address), OptionKind.port(address)));
+            collectors.add("");
+        }
         for (Plan.Planned planned : plan.collectors()) {
             for (Look look : planned.collector().looks(planned.values())) {
                 looks.add(look);

@@ -75,15 +75,13 @@ final class DoctorText {
         int subjects =
                 rows.stream().mapToInt(row -> row.subject().length()).max().orElse(0);
         StringBuilder text = new StringBuilder();
-        String collector = null;
+        String heading = null;
         int failed = 0;
         int warned = 0;
         for (ReachRow row : rows) {
-            if (!row.collector().equals(collector)) {
-                collector = row.collector();
-                text.append(text.length() == 0 ? "" : "\n")
-                        .append(collector.isEmpty() ? "the log" : collector)
-                        .append('\n');
+            if (!heading(row).equals(heading)) {
+                heading = heading(row);
+                text.append(text.length() == 0 ? "" : "\n").append(heading).append('\n');
             }
             String mark = switch (row.status()) {
                 case OK -> mark("ok", GREEN, coloured);
@@ -113,6 +111,13 @@ final class DoctorText {
             text.append(rows.size()).append(". What to do stands behind ->\n");
         }
         return text.toString();
+    }
+
+    private static String heading(ReachRow row) {
+        if (!row.collector().isEmpty()) {
+            return row.collector();
+        }
+        return row.subject().equals(Plan.METRICS_LISTEN) ? "its own figures" : "the log";
     }
 
     private static void row(StringBuilder text, int indent, int width, String found, String advice) {

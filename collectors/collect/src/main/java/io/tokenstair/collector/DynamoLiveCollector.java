@@ -28,7 +28,8 @@ final class DynamoLiveCollector implements Collector {
     @Override
     public List<Option> options() {
         return List.of(
-                Option.optional(EngineOptions.FPM, OptionKind.SOCKETS, "Publishers of forward passes, with commas."),
+                Option.optional(EngineOptions.FPM, OptionKind.SOCKETS, "Publishers of forward passes, with commas.")
+                        .like("tcp://127.0.0.1:20380"),
                 Option.optional(
                         FPM_DISCOVERY,
                         OptionKind.PATH,

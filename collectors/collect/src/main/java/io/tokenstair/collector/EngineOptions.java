@@ -33,7 +33,10 @@ final class EngineOptions {
 
     static Option kvReplay() {
         return Option.optional(
-                KV_REPLAY, OptionKind.SOCKETS, "Their replay endpoints, in the same order: missed messages again.");
+                        KV_REPLAY,
+                        OptionKind.SOCKETS,
+                        "Their replay endpoints, in the same order: missed messages again.")
+                .like("tcp://127.0.0.1:5558");
     }
 
     static Option kvTopic() {

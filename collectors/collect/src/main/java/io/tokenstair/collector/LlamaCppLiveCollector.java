@@ -28,10 +28,14 @@ final class LlamaCppLiveCollector implements Collector {
     @Override
     public List<Option> options() {
         return List.of(
-                Option.optional(EngineOptions.METRICS, OptionKind.PAGES, "Scrape this: http://127.0.0.1:8080/metrics."),
+                Option.optional(EngineOptions.METRICS, OptionKind.PAGES, "Scrape this: http://127.0.0.1:8080/metrics.")
+                        .like("http://127.0.0.1:8080/metrics"),
                 EngineOptions.metricsEvery(),
                 Option.optional(
-                        SLOTS, OptionKind.PAGES, "Ask this which task is in which slot: http://127.0.0.1:8080/slots."),
+                                SLOTS,
+                                OptionKind.PAGES,
+                                "Ask this which task is in which slot: http://127.0.0.1:8080/slots.")
+                        .like("http://127.0.0.1:8080/slots"),
                 Option.of(SLOTS_EVERY, OptionKind.DURATION, "1s", "How often; ever more rarely while it fails."),
                 Option.optional(LOG, OptionKind.PATH, "Follow the file that the server's --log-file names."),
                 EngineOptions.begin(),

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param required true when a value must be given
  * @param choices the values of a {@link OptionKind#CHOICE}; else empty
  * @param description what it does, in one line
+ * @param example a value that shows its form; absent where that of its kind does
  */
 record Option(
         String name,
@@ -19,26 +20,32 @@ record Option(
         @Nullable String defaultText,
         boolean required,
         List<String> choices,
-        String description) {
+        String description,
+        @Nullable String example) {
 
     /** One that must be given. */
     static Option required(String name, OptionKind kind, String description) {
-        return new Option(name, kind, null, true, List.of(), description);
+        return new Option(name, kind, null, true, List.of(), description, null);
     }
 
     /** One that may be left out, and then has no value. */
     static Option optional(String name, OptionKind kind, String description) {
-        return new Option(name, kind, null, false, List.of(), description);
+        return new Option(name, kind, null, false, List.of(), description, null);
     }
 
     /** One that has a value where none is given. */
     static Option of(String name, OptionKind kind, String defaultText, String description) {
-        return new Option(name, kind, defaultText, false, List.of(), description);
+        return new Option(name, kind, defaultText, false, List.of(), description, null);
     }
 
     /** One of a few words. */
     static Option choice(String name, List<String> choices, String defaultText, String description) {
-        return new Option(name, OptionKind.CHOICE, defaultText, false, List.copyOf(choices), description);
+        return new Option(name, OptionKind.CHOICE, defaultText, false, List.copyOf(choices), description, null);
+    }
+
+    /** The same with an example of its own. */
+    Option like(String value) {
+        return new Option(name, kind, defaultText, required, choices, description, value);
     }
 
     /** What is wrong with a value; null where nothing is. */

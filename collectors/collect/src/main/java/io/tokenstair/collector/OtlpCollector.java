@@ -38,34 +38,34 @@ final class OtlpCollector implements Collector {
 
     @Override
     public String summary() {
-        return "Receives OpenTelemetry traces, metrics and logs over gRPC and HTTP";
+        return "Receives OpenTelemetry traces, metrics and logs over gRPC and HTTP.";
     }
 
     @Override
     public List<Option> options() {
         return List.of(
-                Option.of(GRPC, OptionKind.ADDRESS, "127.0.0.1:4317", "where gRPC listens"),
-                Option.of(HTTP, OptionKind.ADDRESS, "127.0.0.1:4318", "where HTTP listens, and /metrics"),
-                Option.optional(TLS_CERT, OptionKind.PATH, "PEM file of its certificate: clients speak TLS"),
-                Option.optional(TLS_KEY, OptionKind.PATH, "PEM file of its private key"),
+                Option.of(GRPC, OptionKind.ADDRESS, "127.0.0.1:4317", "Where gRPC listens."),
+                Option.of(HTTP, OptionKind.ADDRESS, "127.0.0.1:4318", "Where HTTP listens, and /metrics."),
+                Option.optional(TLS_CERT, OptionKind.PATH, "PEM file of its certificate: clients speak TLS."),
+                Option.optional(TLS_KEY, OptionKind.PATH, "PEM file of its private key."),
                 Option.optional(
                         TLS_CLIENT_CA,
                         OptionKind.PATH,
-                        "PEM file of who signs certificates of clients: each must show one"),
+                        "PEM file of who signs certificates of clients: each must show one."),
                 Option.optional(
                         TOKEN,
                         OptionKind.SECRET,
-                        "where the secret lies that requests must bring: a variable, or the first line of a file"),
+                        "Where the secret lies that requests must bring: a variable, or the first line of a file."),
                 Option.of(
                         TOKEN_HEADER,
                         OptionKind.TEXT,
                         "authorization",
-                        "the header that brings it; Authorization has Bearer before it"),
-                Option.of(MAX_REQUEST, OptionKind.BYTES, "4MiB", "most bytes of a request on the wire"),
-                Option.of(MAX_UNZIPPED, OptionKind.BYTES, "16MiB", "most bytes of it after unzipping"),
-                Option.of(MAX_HELD, OptionKind.BYTES, "64MiB", "most bytes of all requests that are not decoded yet"),
-                Option.of(REQUEST_TIME, OptionKind.DURATION, "30s", "longest time for a request to arrive"),
-                Option.of(MAX_CONNECTIONS, OptionKind.COUNT, "256", "most connections at once"));
+                        "The header that brings it; Authorization has Bearer before it."),
+                Option.of(MAX_REQUEST, OptionKind.BYTES, "4MiB", "Most bytes of a request on the wire."),
+                Option.of(MAX_UNZIPPED, OptionKind.BYTES, "16MiB", "Most bytes of it after unzipping."),
+                Option.of(MAX_HELD, OptionKind.BYTES, "64MiB", "Most bytes of all requests that are not decoded yet."),
+                Option.of(REQUEST_TIME, OptionKind.DURATION, "30s", "Longest time for a request to arrive."),
+                Option.of(MAX_CONNECTIONS, OptionKind.COUNT, "256", "Most connections at once."));
     }
 
     @Override

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One line of {@code doctor --config}, and one object of its JSON.
  *
- * @param collector name of the collector that needs it; empty for the log, which all need
+ * @param collector name of the collector that needs it; empty for what is of them all: the log, the port of their figures
  * @param subject the option it is about
  * @param address what was looked at
  * @param status whether the collector can work with it

@@ -24,14 +24,15 @@ final class SglangLiveCollector implements Collector {
     public List<Option> options() {
         return List.of(
                 Option.optional(
-                        EngineOptions.FPM,
-                        OptionKind.SOCKETS,
-                        "Publishers of forward passes, one a data-parallel rank, with commas."),
+                                EngineOptions.FPM,
+                                OptionKind.SOCKETS,
+                                "Publishers of forward passes, one a data-parallel rank, with commas.")
+                        .like("tcp://127.0.0.1:5560"),
                 EngineOptions.kvEvents(),
                 EngineOptions.kvReplay(),
                 EngineOptions.kvTopic(),
-                Option.optional(
-                        EngineOptions.METRICS, OptionKind.PAGES, "Scrape this: http://127.0.0.1:30000/metrics."),
+                Option.optional(EngineOptions.METRICS, OptionKind.PAGES, "Scrape this: http://127.0.0.1:30000/metrics.")
+                        .like("http://127.0.0.1:30000/metrics"),
                 EngineOptions.metricsEvery(),
                 Option.of(EngineOptions.ENGINE, OptionKind.TEXT, "sglang-0", "What the engine is called."));
     }

@@ -35,9 +35,10 @@ final class TrtllmLiveCollector implements Collector {
                         "Take its iterations from here: http://127.0.0.1:8000/metrics. Each answer empties its queue."),
                 Option.of(ITERATIONS_EVERY, OptionKind.DURATION, "1s", "How often; ever more rarely while it fails."),
                 Option.optional(
-                        EngineOptions.METRICS,
-                        OptionKind.PAGES,
-                        "Scrape these: its /prometheus/metrics, Triton's http://127.0.0.1:8002/metrics, with commas."),
+                                EngineOptions.METRICS,
+                                OptionKind.PAGES,
+                                "Scrape these: its /prometheus/metrics, Triton's http://127.0.0.1:8002/metrics, with commas.")
+                        .like("http://127.0.0.1:8002/metrics"),
                 EngineOptions.metricsEvery(),
                 Option.optional(
                         TRACE,

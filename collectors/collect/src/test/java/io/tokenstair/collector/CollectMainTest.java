@@ -20,7 +20,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -84,6 +86,36 @@ class CollectMainTest {
                         "(?m)^(\\s*)#((?!tls-|upstream-ca|token:|kv-|metrics:)[a-z0-9-]+: )", "$1$2")))
                 .as(err.toString())
                 .isZero();
+    }
+
+    /** An example that is uncommented as it stands does not point at another thing than its setting means. */
+    @Test
+    void theExamplesOfThePrintedFileAreOfTheirSettings() throws Exception {
+        assertThat(run("--print-config")).isZero();
+        List<String> lines = out.toString().lines().toList();
+        Pattern setting = Pattern.compile(" *#?(?:- )?([a-z0-9-]+): (.*)");
+        Map<String, String> ofCollector = new HashMap<>();
+        for (int i = 1; i < lines.size(); i++) {
+            Matcher read = setting.matcher(lines.get(i));
+            if (!read.matches()) {
+                continue;
+            }
+            if (read.group(1).equals("type")) {
+                ofCollector.clear();
+                continue;
+            }
+            String example = read.group(2);
+            if (example.contains("://")) {
+                assertThat(ofCollector.putIfAbsent(example, read.group(1)))
+                        .as("the same example as that of %s", lines.get(i))
+                        .isNull();
+            }
+            Matcher address = Pattern.compile("https?://[0-9.:]+/[a-z/]+").matcher(lines.get(i - 1));
+            if (address.find()) {
+                assertThat(example).isEqualTo(address.group());
+            }
+            assertThat(lines.get(i - 1)).as("a sentence").matches(" *# [A-Z].*\\.");
+        }
     }
 
     @Test

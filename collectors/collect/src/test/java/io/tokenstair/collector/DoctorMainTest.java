@@ -90,6 +90,27 @@ class DoctorMainTest {
         }
     }
 
+    /** Every port that the process of a file listens at is looked at, the one of its own figures too. */
+    @Test
+    void thePortOfItsOwnFiguresIsLookedAtToo() throws Exception {
+        Path file = config(free());
+        String text = Files.readString(file);
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Files.writeString(file, "metrics-listen: " + taken.getLocalPort() + "\n" + text);
+            assertThat(run(List.of(), "--config", file.toString(), "--format", "json"))
+                    .isZero();
+            JsonNode row =
+                    new ObjectMapper().readTree(out.toString()).get("reach").get(1);
+            assertThat(row.get("collector").asText()).isEmpty();
+            assertThat(row.get("subject").asText()).isEqualTo("metrics-listen");
+            assertThat(row.get("address").asText()).isEqualTo("127.0.0.1:" + taken.getLocalPort());
+            assertThat(row.get("status").asText()).isEqualTo("failed");
+        }
+        Files.writeString(file, "metrics-listen: localhost:" + free() + "\n" + text);
+        assertThat(run(List.of(), "--config", file.toString())).isZero();
+        assertThat(out.toString()).contains("\nits own figures\n  ok       metrics-listen  localhost:");
+    }
+
     @Test
     void whatCannotBeReadIsOneLineAndExitTwo() throws Exception {
         assertThat(run(List.of(), "--config", folder.resolve("none.yaml").toString()))
