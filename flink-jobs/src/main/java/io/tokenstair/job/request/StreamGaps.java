@@ -9,6 +9,7 @@ import io.tokenstair.job.window.SortedWindow;
 import io.tokenstair.narrative.Milliseconds;
 import io.tokenstair.narrative.Phrase;
 import io.tokenstair.narrative.Tale;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Tokens that no engine record made: their gaps are differences of arrivals at one observer. */
@@ -124,16 +125,31 @@ final class StreamGaps {
         return arrivedNanos - before;
     }
 
-    /** Gaps per token of a stream that no engine record made, as far as there are enough to call one of them unusual. */
+    /**
+     * Gaps per token of a stream that no engine record made, as far as there are enough to call one of them unusual. A chunk that came
+     * with the one before it - a draft of the same step, or both were read at once after a stall - is no gap of its own: the median of
+     * many such would be next to nothing, and every step slow. It came with it where its gap is less than a tenth of a gap that at most
+     * a twentieth of all, or {@value #WARM}, are larger than.
+     */
     private static @Nullable SortedWindow usualGaps(ChunkQueue chunks) {
-        int gaps = chunks.size() - 1;
+        int gaps = Math.min(chunks.size() - 1, MAX_GAPS);
         if (gaps < WARM) {
             return null;
         }
         long[] pairs = chunks.arrivalsAndCounts();
-        SortedWindow usual = new SortedWindow(Math.min(gaps, MAX_GAPS));
-        for (int i = 2; i < pairs.length && usual.size() < MAX_GAPS; i += 2) {
-            usual.add((pairs[i] - pairs[i - 2]) / Math.max(1, pairs[i + 1]));
+        long[] perToken = new long[gaps];
+        for (int i = 0; i < gaps; i++) {
+            int at = 2 * i + 2;
+            perToken[i] = (pairs[at] - pairs[at - 2]) / Math.max(1, pairs[at + 1]);
+        }
+        long[] sorted = perToken.clone();
+        Arrays.sort(sorted);
+        long together = sorted[Math.max(0, gaps - 1 - Math.max(WARM, gaps / 20))] / 10;
+        SortedWindow usual = new SortedWindow(gaps);
+        for (long gap : perToken) {
+            if (gap >= together) {
+                usual.add(gap);
+            }
         }
         return usual;
     }
