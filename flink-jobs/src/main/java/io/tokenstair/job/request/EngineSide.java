@@ -43,6 +43,9 @@ final class EngineSide {
     /** Takes a fact of a sequence. */
     void fact(LifetimeState lifetime, SequenceFact fact) {
         SequenceLife sequence = Lifetimes.sequence(lifetime, fact.name.promptIndex, fact.name.choice);
+        if (sequence == null) {
+            return;
+        }
         int engine = fromEngine(sequence, fact.name);
         if (sequence.makingEngine < 0) {
             sequence.engineClockId = fact.clockId;
@@ -174,7 +177,12 @@ final class EngineSide {
     }
 
     /** Takes tokens of a sequence, in index order. */
-    void tokens(LifetimeState lifetime, SequenceLife sequence, TokenBatch batch) {
+    void tokens(LifetimeState lifetime, TokenBatch batch) {
+        SequenceLife sequence = Lifetimes.sequence(lifetime, batch.name.promptIndex, batch.name.choice);
+        if (sequence == null) {
+            Lifetimes.counting(lifetime).droppedTokens += batch.count;
+            return;
+        }
         int engine = fromEngine(sequence, batch.name);
         if (!makes(lifetime, sequence, engine, batch)) {
             sequence.droppedTokens += batch.count;

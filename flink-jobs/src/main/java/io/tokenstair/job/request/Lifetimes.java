@@ -10,6 +10,11 @@ import org.jspecify.annotations.Nullable;
  * merged: what could belong to either is dropped and counted.
  */
 final class Lifetimes {
+    /** Most sequences of one use of an id, and most choices of a prompt. */
+    static final int MAX_SEQUENCES = 1_024;
+
+    private static final int MAX_PROMPT_INDEX = 1 << 20;
+
     private final RequestState state;
 
     Lifetimes(RequestState state) {
@@ -46,7 +51,7 @@ final class Lifetimes {
             return lifetime;
         }
         LifetimeState attempt = with(newLifetime(), batch.name);
-        SequenceLife moved = sequence(attempt, batch.name.promptIndex, batch.name.choice);
+        SequenceLife moved = made(attempt, batch.name.promptIndex, batch.name.choice);
         moved.promptTokens = sequence.promptTokens;
         moved.priority = sequence.priority;
         moved.engines.add(batch.name.engineId);
@@ -179,7 +184,7 @@ final class Lifetimes {
     }
 
     private static LifetimeState with(LifetimeState lifetime, SequenceName name) {
-        if (!knows(lifetime, name)) {
+        if (!knows(lifetime, name) && lifetime.uniques.size() < MAX_SEQUENCES) {
             lifetime.uniques.add(name.promptIndex + ":" + name.unique);
         }
         return lifetime;
@@ -214,13 +219,24 @@ final class Lifetimes {
         return null;
     }
 
-    /** The sequence of a lifetime, made where it is new. */
-    static SequenceLife sequence(LifetimeState lifetime, int promptIndex, int choice) {
+    /** The sequence of a lifetime, made where it is new; null where there are too many already, or it cannot be. */
+    static @Nullable SequenceLife sequence(LifetimeState lifetime, int promptIndex, int choice) {
         for (SequenceLife sequence : lifetime.sequences) {
             if (sequence.promptIndex == promptIndex && sequence.choice == choice) {
                 return sequence;
             }
         }
+        return promptIndex >= MAX_PROMPT_INDEX || choice >= MAX_SEQUENCES || lifetime.sequences.size() >= MAX_SEQUENCES
+                ? null
+                : made(lifetime, promptIndex, choice);
+    }
+
+    /** The sequence that counts what belongs to none. */
+    static SequenceLife counting(LifetimeState lifetime) {
+        return lifetime.sequences.isEmpty() ? made(lifetime, 0, 0) : lifetime.sequences.get(0);
+    }
+
+    private static SequenceLife made(LifetimeState lifetime, int promptIndex, int choice) {
         SequenceLife sequence = new SequenceLife();
         sequence.promptIndex = promptIndex;
         sequence.choice = choice;
@@ -228,9 +244,14 @@ final class Lifetimes {
         return sequence;
     }
 
+    /** How many choices a prompt can have where a request asked for so many. */
+    static int choices(int asked) {
+        return Math.max(1, Math.min(asked, MAX_SEQUENCES));
+    }
+
     /** promptIndex x n + choice; n as asked for, else by the choices seen. */
     static int sequenceIndex(LifetimeState lifetime, SequenceLife sequence) {
-        int choices = lifetime.choicesCount == null ? 1 : Math.max(1, lifetime.choicesCount);
+        int choices = lifetime.choicesCount == null ? 1 : choices(lifetime.choicesCount);
         if (lifetime.choicesCount == null) {
             for (SequenceLife other : lifetime.sequences) {
                 choices = Math.max(choices, other.choice + 1);

@@ -163,11 +163,15 @@ final class ObserverSide {
     }
 
     private void chunks(LifetimeState lifetime, ObserverStream stream, ChunkDelivered delivered, EventHeader header) {
-        int choices = lifetime.choicesCount == null ? 0 : Math.max(1, lifetime.choicesCount);
+        int choices = lifetime.choicesCount == null ? 0 : Lifetimes.choices(lifetime.choicesCount);
         for (Chunk chunk : delivered.chunks()) {
             int prompt = choices == 0 ? 0 : chunk.sequenceIndex() / choices;
             int choice = choices == 0 ? chunk.sequenceIndex() : chunk.sequenceIndex() % choices;
             SequenceLife sequence = Lifetimes.sequence(lifetime, prompt, choice);
+            if (sequence == null) {
+                Lifetimes.counting(lifetime).droppedChunks++;
+                continue;
+            }
             if (lifetime.observersOverlap) {
                 sequence.droppedChunks++;
                 continue;

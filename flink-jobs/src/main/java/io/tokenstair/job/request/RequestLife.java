@@ -25,6 +25,9 @@ public final class RequestLife {
     /** How well an observer's coarse wall reading places its clock: a millisecond, and one more for a reading held back. */
     public static final long COARSE_BOUND_NANOS = 2_000_000;
 
+    /** Most uses of one id that are open at once; beyond that the one that began first is closed as it is. */
+    static final int MAX_OPEN = 256;
+
     private final RequestState state;
     private final ClockPaths clocks;
     private final Lifetimes lifetimes;
@@ -80,11 +83,16 @@ public final class RequestLife {
             lastBatch = batch;
             LifetimeState lifetime = lifetimes.of(batch);
             touch(lifetime, input.coarseEpochMillis);
-            engines.tokens(lifetime, Lifetimes.sequence(lifetime, batch.name.promptIndex, batch.name.choice), batch);
+            engines.tokens(lifetime, batch);
         } else if (fact != null) {
             LifetimeState lifetime = lifetimes.of(fact);
             touch(lifetime, input.coarseEpochMillis);
             engines.fact(lifetime, fact);
+        }
+        while (state.open.size() > MAX_OPEN) {
+            LifetimeState oldest = state.open.remove(0);
+            close(oldest);
+            state.lastCloseMillis = Math.max(state.lastCloseMillis, oldest.lastEventMillis);
         }
     }
 

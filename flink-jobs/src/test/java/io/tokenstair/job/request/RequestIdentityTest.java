@@ -91,6 +91,75 @@ class RequestIdentityTest {
     }
 
     @Test
+    void sequencesOfARequestAreBoundedAndTheRestIsCounted() {
+        RequestScript script = new RequestScript("x").sent(SENT);
+        for (int i = 0; i < 3_000; i++) {
+            script.chunk(SENT + i * MILLIS, i, 0, 1);
+        }
+        for (int index : new int[] {1 << 20, Integer.MAX_VALUE - 1, Integer.MAX_VALUE}) {
+            script.chunk(SENT + 3_000 * MILLIS, index, 0, 1);
+        }
+        Lived lived = script.chunk(SENT + 3_001 * MILLIS, 7, 1, 1)
+                .ended(SENT + 3_002 * MILLIS, "complete")
+                .lived();
+
+        assertThat(lived.requests).hasSize(Lifetimes.MAX_SEQUENCES);
+        assertThat(lived.requests)
+                .extracting(RequestAnalysis::sequenceIndex)
+                .allSatisfy(index -> assertThat(index).isBetween(0, Lifetimes.MAX_SEQUENCES - 1));
+        assertThat(lived.requests.get(0).droppedChunks()).isEqualTo(3_003 - Lifetimes.MAX_SEQUENCES);
+        assertThat(lived.tokens).hasSize(Lifetimes.MAX_SEQUENCES + 1);
+    }
+
+    @Test
+    void aHostileSequenceIndexAloneIsCountedAndMakesNoSequence() {
+        Lived lived = new RequestScript("x")
+                .sent(SENT)
+                .chunk(SENT + MILLIS, Integer.MAX_VALUE, 0, 1)
+                .chunk(SENT + 2 * MILLIS, 0, 0, 1)
+                .ended(SENT + 3 * MILLIS, "complete")
+                .lived();
+
+        assertThat(lived.request().droppedChunks()).isEqualTo(1);
+        assertThat(lived.tokens).extracting(TokenAnalysis::sequenceIndex).containsExactly(0);
+    }
+
+    @Test
+    void sequencesThatAnEngineTellsOfAreBoundedToo() {
+        EngineScript engine = new EngineScript().start(64, "x");
+        engine.decode(2, "x").finish("x", "stop");
+        RequestScript script = new RequestScript("x");
+        for (int i = 0; i < 1_100; i++) {
+            String id = "cmpl-x-" + (i * 900) + "-0000000a";
+            Told told = engine.told();
+            told.batches.forEach(batch -> batch.name = SequenceName.of("e", id));
+            told.facts.forEach(fact -> fact.name = SequenceName.of("e", id));
+            script.engine(told);
+        }
+        Lived lived = script.lived();
+
+        assertThat(lived.requests).hasSize(Lifetimes.MAX_SEQUENCES);
+        assertThat(lived.requests.get(0).droppedTokens()).isEqualTo(3 * (1_100 - Lifetimes.MAX_SEQUENCES));
+    }
+
+    @Test
+    void usesOfOneIdThatAreOpenAtOnceAreBounded() {
+        RequestScript script = new RequestScript("x");
+        for (int i = 0; i < 20_000; i++) {
+            script.sent(SENT + i);
+        }
+        RequestState state = new RequestState();
+        Lived lived = new Lived();
+        RequestLife life = new RequestLife("x", state, lived);
+        script.inputs().forEach(life::accept);
+
+        assertThat(state.open).hasSizeLessThanOrEqualTo(RequestLife.MAX_OPEN);
+        life.finish();
+        assertThat(lived.requests).hasSize(20_000);
+        assertThat(lived.requests).extracting(RequestAnalysis::lifetime).doesNotHaveDuplicates();
+    }
+
+    @Test
     void streamsOfOneIdThatNoEngineTellsApartAreIncomplete() {
         RequestScript script = new RequestScript("x").sent(SENT).chunk(SENT + 10 * MILLIS, 0, 0, 1);
         script.sent(SENT + 11 * MILLIS);
