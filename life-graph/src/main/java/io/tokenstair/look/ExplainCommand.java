@@ -58,7 +58,7 @@ final class ExplainCommand implements Callable<Integer> {
     @Option(names = "--token", paramLabel = "N", description = "This output token only, from 0.")
     private @Nullable Integer token;
 
-    @Option(names = "--lang", paramLabel = "en|zh", description = "Language of the causal chain: en (default) or zh.")
+    @Option(names = "--lang", paramLabel = "en|zh", description = "Language of the text: en (default) or zh.")
     private ReadingOptions.Lang lang = ReadingOptions.Lang.en;
 
     @Option(names = "--format", paramLabel = "text|json", description = "text (default), or json: one object a line.")
@@ -151,10 +151,10 @@ final class ExplainCommand implements Callable<Integer> {
 
     private void printTable(ResultArchive archive, RequestFilter filter) {
         output.text(terminal -> {
-            RequestsText.header(terminal);
+            RequestsText.header(terminal, lang.language());
             try (RowCursor<SequenceSummary> summaries = archive.summaries(filter)) {
                 while (summaries.hasNext()) {
-                    RequestsText.row(terminal, summaries.next());
+                    RequestsText.row(terminal, summaries.next(), lang.language());
                 }
             }
         });

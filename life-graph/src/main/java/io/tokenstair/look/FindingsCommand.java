@@ -147,13 +147,13 @@ final class FindingsCommand implements Callable<Integer> {
 
     private void printText(ResultArchive archive, FindingFilter filter, @Nullable SloBreaches breaches) {
         output.text(terminal -> {
-            FindingsText.header(terminal, options.archive().toString(), archive.summary());
+            FindingsText.header(terminal, options.archive().toString(), archive.summary(), lang.language());
             if (remarks) {
                 printRemarks(archive, terminal);
                 return;
             }
             if (breaches != null) {
-                FindingsText.tallies(terminal, breaches.tallies());
+                FindingsText.tallies(terminal, breaches.tallies(), lang.language());
             }
             long[] shown = new long[1];
             boolean[] brief = new boolean[1];

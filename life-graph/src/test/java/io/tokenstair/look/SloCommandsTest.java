@@ -197,6 +197,20 @@ class SloCommandsTest {
     }
 
     @Test
+    void tablesAndHeadersAreChineseTooAndKeepTheirColumns() {
+        String one = run("explain", "--request", "chat-2", "--slo", "gap=300ms", "--lang", "zh")
+                .out();
+        String all = run("explain", "--lang", "zh").out();
+        String found = run("findings", "--slo", "gap=300ms", "--lang", "zh").out();
+
+        assertThat(one)
+                .contains("第一个 token 之后的间隔", "token 号", "间隔 ms", "预期", "可信程度", "超过上限：")
+                .doesNotContain("expected", "confidence", "slow token", "beyond", "largest", "state  ");
+        assertThat(all).contains("首 token ms", "最大的原因").doesNotContain("worst", "tokens ", "request ");
+        assertThat(found).contains("归档 ", "发现 ").doesNotContain("archive ", "findings ", " delivered late");
+    }
+
+    @Test
     void explainMarksTheTokenAndTheRequest() {
         List<String> all = run("explain", "--slo", "ttft=30ms,gap=300ms", "--format", "json")
                 .lines();

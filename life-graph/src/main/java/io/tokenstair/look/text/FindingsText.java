@@ -30,59 +30,75 @@ public final class FindingsText {
     private FindingsText() {}
 
     /** Writes the archive in numbers. */
-    public static void header(Terminal terminal, String archiveName, ArchiveSummary summary) throws IOException {
-        row(terminal, "archive", Terminal.safe(archiveName));
+    public static void header(Terminal terminal, String archiveName, ArchiveSummary summary, Language language)
+            throws IOException {
+        row(terminal, Phrase.LABEL_FIND_ARCHIVE.say(language), Terminal.safe(archiveName));
         if (summary.fromEpochNanos() != null && summary.toEpochNanos() != null) {
             row(
                     terminal,
-                    "time",
-                    Quantity.stamp(summary.fromEpochNanos()) + " to " + Quantity.stamp(summary.toEpochNanos()));
+                    Phrase.LABEL_FIND_TIME.say(language),
+                    Phrase.LABEL_FIND_SPAN.say(
+                            language,
+                            Quantity.stamp(summary.fromEpochNanos()),
+                            Quantity.stamp(summary.toEpochNanos())));
         }
         String requests = Quantity.count(summary.requests());
         if (summary.sequences() != summary.requests()) {
-            requests += " with " + Quantity.counted(summary.sequences(), "sequence");
+            requests = (summary.sequences() == 1 ? Phrase.LABEL_FIND_ONE_SEQUENCE : Phrase.LABEL_FIND_SEQUENCES)
+                    .say(language, requests, Quantity.count(summary.sequences()));
         }
         if (summary.sequencesWithoutToken() > 0) {
-            requests += ", " + Quantity.count(summary.sequencesWithoutToken()) + " without a token";
+            requests += Phrase.LABEL_FIND_WITHOUT.say(language, Quantity.count(summary.sequencesWithoutToken()));
         }
-        row(terminal, "requests", requests);
-        String tokens = Quantity.count(summary.tokens()) + ", " + Quantity.count(summary.slowTokens()) + " slow";
+        row(terminal, Phrase.LABEL_FIND_REQUESTS.say(language), requests);
+        String tokens = Phrase.LABEL_FIND_SLOW.say(
+                language, Quantity.count(summary.tokens()), Quantity.count(summary.slowTokens()));
         if (summary.slowTokens() > 0) {
             tokens += " (" + Quantity.share(summary.slowTokens(), summary.tokens()) + ")";
         }
         if (summary.lateTokens() > 0) {
-            tokens += ", " + Quantity.count(summary.lateTokens()) + " delivered late";
+            tokens += Phrase.LABEL_FIND_LATE.say(language, Quantity.count(summary.lateTokens()));
         }
-        row(terminal, "tokens", tokens);
+        row(terminal, Phrase.LABEL_HEAD_TOKENS.say(language), tokens);
         long findings = summary.critical() + summary.warning() + summary.info();
         String bySeverity = findings == 0
-                ? "none"
+                ? Phrase.LABEL_FIND_NONE.say(language)
                 : styledCount(terminal, Terminal.Style.RED, summary.critical(), "critical") + ", "
                         + styledCount(terminal, Terminal.Style.YELLOW, summary.warning(), "warning") + ", "
                         + Quantity.count(summary.info()) + " info";
-        row(terminal, "findings", bySeverity);
+        row(terminal, Phrase.LABEL_FIND_FINDINGS.say(language), bySeverity);
         if (!summary.missingLayers().isEmpty()) {
-            row(terminal, "missing", missing(summary.missingLayers()));
+            row(terminal, Phrase.LABEL_FIND_MISSING.say(language), missing(summary.missingLayers()));
         }
         for (LayerReport holed : summary.holedLayers()) {
             row(
                     terminal,
-                    "lost",
+                    Phrase.LABEL_FIND_LOST.say(language),
                     Terminal.safe(holed.layer() + " (" + holed.engineId() + "): ")
-                            + Quantity.counted(holed.lostCount() == null ? 0 : holed.lostCount(), "message")
-                            + ", numbers " + holed.firstLostNumber() + " to " + holed.lastLostNumber());
+                            + (Long.valueOf(1).equals(holed.lostCount())
+                                            ? Phrase.LABEL_FIND_ONE_MESSAGE
+                                            : Phrase.LABEL_FIND_MESSAGES)
+                                    .say(
+                                            language,
+                                            holed.firstLostNumber(),
+                                            holed.lastLostNumber(),
+                                            Quantity.count(holed.lostCount() == null ? 0 : holed.lostCount())));
         }
     }
 
     /** Writes how often limits were broken. */
-    public static void tallies(Terminal terminal, List<SloBreaches.Tally> tallies) throws IOException {
+    public static void tallies(Terminal terminal, List<SloBreaches.Tally> tallies, Language language)
+            throws IOException {
         List<String> told = new ArrayList<>();
         for (SloBreaches.Tally tally : tallies) {
-            told.add(tally.slo() + " " + Quantity.milliseconds(tally.limitNanos()) + ": "
-                    + (tally.beyond() == 0 ? "none" : Quantity.count(tally.beyond())) + " of "
-                    + Quantity.count(tally.known()) + " beyond");
+            told.add(Phrase.LABEL_FIND_TALLY.say(
+                    language,
+                    tally.slo(),
+                    Quantity.milliseconds(tally.limitNanos()),
+                    tally.beyond() == 0 ? Phrase.LABEL_FIND_NONE.say(language) : Quantity.count(tally.beyond()),
+                    Quantity.count(tally.known())));
         }
-        row(terminal, "limits", String.join(", ", told));
+        row(terminal, Phrase.LABEL_FIND_LIMITS.say(language), String.join(", ", told));
     }
 
     /**
@@ -101,8 +117,8 @@ public final class FindingsText {
         terminal.line(severityLabel(terminal, finding.severity())
                 + terminal.styled(
                         Terminal.Style.BOLD, Terminal.left(Terminal.safe(causeName(finding, language)), CAUSE_WIDTH))
-                + " " + Terminal.left(terminal.fit(subject(finding), SUBJECT_WIDTH), SUBJECT_WIDTH)
-                + "  " + tokens(finding));
+                + " " + Terminal.left(terminal.fit(subject(finding, language), SUBJECT_WIDTH), SUBJECT_WIDTH)
+                + "  " + tokens(finding, language));
         if (brief) {
             if (!sentences.isEmpty()) {
                 String first = EvidenceSentence.parse(sentences.get(0)).text();
@@ -176,12 +192,14 @@ public final class FindingsText {
         };
     }
 
-    private static String subject(Finding finding) {
+    private static String subject(Finding finding, Language language) {
         String requestId = finding.requestId();
         if (requestId != null) {
             return sequenceName(requestId, finding.lifetime(), finding.sequenceIndex());
         }
-        return finding.engineId() == null ? "whole input" : "engine " + finding.engineId();
+        return finding.engineId() == null
+                ? Phrase.LABEL_FIND_WHOLE.say(language)
+                : Phrase.LABEL_FIND_ENGINE.say(language, finding.engineId());
     }
 
     /** A sequence as people name it: the id, and what else is needed to tell it apart. */
@@ -196,13 +214,15 @@ public final class FindingsText {
         return name;
     }
 
-    private static String tokens(Finding finding) {
+    private static String tokens(Finding finding, Language language) {
         Integer first = finding.firstTokenIndex();
         Integer last = finding.lastTokenIndex();
         if (first == null) {
             return "";
         }
-        return last == null || last.equals(first) ? "token " + first : "tokens " + first + "-" + last;
+        return last == null || last.equals(first)
+                ? Phrase.LABEL_TOKEN.say(language, first)
+                : Phrase.LABEL_FIND_TOKENS.say(language, first, last);
     }
 
     private static String largestParts(Finding finding) {

@@ -38,7 +38,7 @@ public final class RequestText {
     private long beyond;
     private final List<String> shownBreaches = new ArrayList<>();
 
-    /** A sequence whose tokens follow; its title is in this language. */
+    /** A sequence whose tokens follow; what is said of it is in this language. */
     public RequestText(Terminal terminal, RequestAnalysis request, Language language) {
         this.terminal = terminal;
         this.request = request;
@@ -82,8 +82,15 @@ public final class RequestText {
             shownBreaches.add(
                     breach.slo().equals("ttft")
                             ? "TTFT " + Quantity.milliseconds(breach.measuredNanos())
-                            : "token " + index + " " + Quantity.milliseconds(breach.measuredNanos()));
+                            : Phrase.LABEL_TOKEN.say(language, index) + " "
+                                    + Quantity.milliseconds(breach.measuredNanos()));
         }
+    }
+
+    private String tokens(long count) {
+        return count == 1
+                ? Phrase.LABEL_ONE_TOKEN.say(language)
+                : Phrase.LABEL_TOKENS.say(language, Quantity.count(count));
     }
 
     private static long lossNanos(TokenAnalysis token) {
@@ -98,46 +105,47 @@ public final class RequestText {
         title(terminal, request, language);
         List<String> facts = new ArrayList<>();
         Long tokens = request.tokenCount();
-        facts.add(tokens == null ? "tokens not counted" : Quantity.counted(tokens, "token"));
+        facts.add(tokens == null ? Phrase.LABEL_TOKENS_NOT_COUNTED.say(language) : tokens(tokens));
         if (request.promptTokens() != null) {
-            facts.add("prompt " + Quantity.count(request.promptTokens())
+            facts.add(Phrase.LABEL_PROMPT.say(language, Quantity.count(request.promptTokens()))
                     + (request.cachedTokens() == null
                             ? ""
-                            : " (" + Quantity.count(request.cachedTokens()) + " cached)"));
+                            : Phrase.LABEL_CACHED.say(language, Quantity.count(request.cachedTokens()))));
         }
         facts.add("TTFT " + Quantity.milliseconds(request.ttftNanos()));
         facts.add("TPOT " + Quantity.milliseconds(request.tpotNanos()));
         if (request.preemptions() != null && request.preemptions() > 0) {
-            facts.add(Quantity.counted(request.preemptions(), "preemption")
+            facts.add((request.preemptions() == 1
+                            ? Phrase.LABEL_ONE_PREEMPTION.say(language)
+                            : Phrase.LABEL_PREEMPTIONS.say(language, Quantity.count(request.preemptions())))
                     + (request.recomputedTokens() == null
                             ? ""
-                            : ", " + Quantity.counted(request.recomputedTokens(), "token") + " recomputed"));
+                            : Phrase.LABEL_RECOMPUTED.say(language, tokens(request.recomputedTokens()))));
         }
         terminal.line(String.join("   ", facts));
         if (!request.requestCauses().isEmpty()) {
-            terminal.line("causes of the request: " + Terminal.safe(String.join(", ", request.requestCauses())));
+            terminal.line(Phrase.LABEL_REQUEST_CAUSES.say(
+                    language, Terminal.safe(String.join(", ", request.requestCauses()))));
         }
         if (beyond > 0) {
-            String more = beyond > shownBreaches.size() ? ", " + (beyond - shownBreaches.size()) + " more" : "";
-            terminal.line("beyond the limits: " + String.join(", ", shownBreaches) + more);
+            String more =
+                    beyond > shownBreaches.size() ? Phrase.LABEL_MORE.say(language, beyond - shownBreaches.size()) : "";
+            terminal.line(Phrase.LABEL_BEYOND_LIMITS.say(language, String.join(", ", shownBreaches) + more));
         }
         if (!request.missingLayers().isEmpty()) {
-            terminal.line("missing layers: " + Terminal.safe(String.join(", ", request.missingLayers())));
+            terminal.line(Phrase.LABEL_LAYERS.say(language, Terminal.safe(String.join(", ", request.missingLayers()))));
         }
         if (gaps.columns() > 0 && largestGapNanos >= 0) {
             terminal.line();
-            terminal.line("gaps after the first token, largest " + Quantity.milliseconds(largestGapNanos) + " at token "
-                    + largestGapToken
-                    + (gaps.tokensPerColumn() == 1
-                            ? ""
-                            : " (a column is the worst of " + gaps.tokensPerColumn() + ")"));
+            terminal.line(Phrase.LABEL_GAPS.say(language, Quantity.milliseconds(largestGapNanos), largestGapToken)
+                    + (gaps.tokensPerColumn() == 1 ? "" : Phrase.LABEL_WORST_OF.say(language, gaps.tokensPerColumn())));
             terminal.line("  " + gaps.draw(terminal));
         } else if (unknownGap) {
-            terminal.line("no gap between tokens is known: a stamp is missing");
+            terminal.line(Phrase.LABEL_NO_GAP.say(language));
         }
         terminal.line();
         if (worst.isEmpty()) {
-            terminal.line("no slow token");
+            terminal.line(Phrase.LABEL_NO_SLOW_TOKEN.say(language));
         } else {
             slowTable();
         }
@@ -177,25 +185,31 @@ public final class RequestText {
     private void slowTable() throws IOException {
         List<String> headings = new ArrayList<>();
         if (slowTokens > 0) {
-            headings.add(Quantity.counted(slowTokens, "slow token") + " lost " + Quantity.milliseconds(lostNanos));
+            headings.add((slowTokens == 1 ? Phrase.LABEL_ONE_SLOW : Phrase.LABEL_SLOW)
+                    .say(language, Quantity.milliseconds(lostNanos), Quantity.count(slowTokens)));
         }
         if (lateTokens > 0) {
-            headings.add(Quantity.counted(lateTokens, "token") + " delivered late");
+            headings.add((lateTokens == 1 ? Phrase.LABEL_ONE_LATE : Phrase.LABEL_LATE)
+                    .say(language, Quantity.count(lateTokens)));
         }
         String heading = String.join(", ", headings);
-        terminal.line(allAdded > worst.size() ? heading + "; the worst " + worst.size() + ":" : heading);
+        terminal.line(allAdded > worst.size() ? heading + Phrase.LABEL_WORST.say(language, worst.size()) : heading);
         terminal.line(terminal.styled(
                 Terminal.Style.DIM,
-                "  " + Terminal.right("token", 7) + Terminal.right("gap ms", 12) + Terminal.right("expected", 12)
-                        + Terminal.right("reference", 12)
-                        + (lateTokens > 0 ? Terminal.right("delivery", 12) : "")
-                        + "  " + Terminal.left("state", STATE_WIDTH) + Terminal.left("cause", CAUSE_WIDTH)
-                        + "confidence"));
+                "  " + Terminal.right(Phrase.LABEL_HEAD_TOKEN.say(language), 7)
+                        + Terminal.right(Phrase.LABEL_HEAD_GAP.say(language), 12)
+                        + Terminal.right(Phrase.LABEL_HEAD_EXPECTED.say(language), 12)
+                        + Terminal.right(Phrase.LABEL_HEAD_REFERENCE.say(language), 12)
+                        + (lateTokens > 0 ? Terminal.right(Phrase.LABEL_HEAD_DELIVERY.say(language), 12) : "")
+                        + "  " + Terminal.left(Phrase.LABEL_HEAD_STATE.say(language), STATE_WIDTH)
+                        + Terminal.left(Phrase.LABEL_HEAD_CAUSE.say(language), CAUSE_WIDTH)
+                        + Phrase.LABEL_HEAD_CONFIDENCE.say(language)));
         List<TokenAnalysis> byIndex = worst.stream()
                 .sorted(Comparator.comparingInt(TokenAnalysis::tokenIndex))
                 .toList();
         for (TokenAnalysis token : byIndex) {
-            String cause = token.cause() != null ? token.cause() : "late: " + token.deliveryCause();
+            String cause =
+                    token.cause() != null ? token.cause() : Phrase.LABEL_LATE_BY.say(language, token.deliveryCause());
             String line = "  " + Terminal.right(Integer.toString(token.tokenIndex()), 7)
                     + Terminal.right(Quantity.decimals(token.gapNanos(), 1), 12)
                     + Terminal.right(Quantity.decimals(token.expectedNanos(), 1), 12)
@@ -205,7 +219,7 @@ public final class RequestText {
                     + Terminal.left(Terminal.safe(cause), CAUSE_WIDTH)
                     + (token.confidence() == null ? "" : Terminal.safe(token.confidence()));
             if (token.culpritRequestId() != null) {
-                line += "  by " + terminal.fit(token.culpritRequestId(), 24);
+                line += Phrase.LABEL_BY.say(language, terminal.fit(token.culpritRequestId(), 24));
             }
             terminal.line(line);
         }

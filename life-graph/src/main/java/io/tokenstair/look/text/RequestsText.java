@@ -2,6 +2,8 @@ package io.tokenstair.look.text;
 
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.look.archive.SequenceSummary;
+import io.tokenstair.narrative.Language;
+import io.tokenstair.narrative.Phrase;
 import java.io.IOException;
 
 /** The text form of all sequences: a table, a line each. */
@@ -11,23 +13,28 @@ public final class RequestsText {
     private RequestsText() {}
 
     /** Writes the names of the columns. */
-    public static void header(Terminal terminal) throws IOException {
+    public static void header(Terminal terminal, Language language) throws IOException {
         terminal.line(terminal.styled(
                 Terminal.Style.DIM,
-                Terminal.left("request", NAME_WIDTH) + Terminal.right("tokens", 8) + Terminal.right("slow", 7)
-                        + Terminal.right("TTFT ms", 12) + Terminal.right("TPOT ms", 10) + Terminal.right("worst ms", 12)
-                        + "  " + Terminal.left("end", 12) + "worst cause"));
+                Terminal.left(Phrase.LABEL_HEAD_REQUEST.say(language), NAME_WIDTH)
+                        + Terminal.right(Phrase.LABEL_HEAD_TOKENS.say(language), 8)
+                        + Terminal.right(Phrase.LABEL_HEAD_SLOW.say(language), 7)
+                        + Terminal.right(Phrase.LABEL_HEAD_TTFT.say(language), 12)
+                        + Terminal.right(Phrase.LABEL_HEAD_TPOT.say(language), 10)
+                        + Terminal.right(Phrase.LABEL_HEAD_WORST.say(language), 12)
+                        + "  " + Terminal.left(Phrase.LABEL_HEAD_END.say(language), 12)
+                        + Phrase.LABEL_HEAD_WORST_CAUSE.say(language)));
     }
 
     /** Writes a sequence. */
-    public static void row(Terminal terminal, SequenceSummary summary) throws IOException {
+    public static void row(Terminal terminal, SequenceSummary summary, Language language) throws IOException {
         RequestAnalysis request = summary.request();
         String name = FindingsText.sequenceName(request.requestId(), request.lifetime(), request.sequenceIndex());
         String cause = String.join(" ", request.requestCauses());
         if (summary.worstCause() != null) {
-            cause = summary.worstCause() + " at " + summary.worstTokenIndex();
+            cause = Phrase.LABEL_CAUSE_AT.say(language, summary.worstCause(), summary.worstTokenIndex());
         } else if (request.warmup()) {
-            cause = "(warm-up, not analysed)";
+            cause = Phrase.LABEL_NOT_ANALYSED.say(language);
         } else if (request.errorType() != null) {
             cause = "(" + request.errorType() + ")";
         }

@@ -113,56 +113,117 @@ public final class Terminal {
         };
     }
 
-    /** Safe text of at most {@code width} characters: a longer one keeps its two ends. */
+    /** Safe text of at most {@code width} columns: a longer one keeps its two ends. */
     public String fit(String text, int width) {
         String escaped = safe(text);
-        if (escaped.codePointCount(0, escaped.length()) <= width) {
+        if (width(escaped) <= width) {
             return escaped;
         }
-        String cut = drawn("…", "~");
-        int head = (width - 1 + 1) / 2;
-        int tail = width - 1 - head;
-        int length = escaped.codePointCount(0, escaped.length());
-        return escaped.substring(0, escaped.offsetByCodePoints(0, head))
-                + cut
-                + escaped.substring(escaped.offsetByCodePoints(0, length - tail));
+        int head = width / 2;
+        int end = escaped.length();
+        for (int free = width - 1 - head; ; ) {
+            int character = escaped.codePointBefore(end);
+            free -= width(character);
+            if (free < 0) {
+                break;
+            }
+            end -= Character.charCount(character);
+        }
+        return escaped.substring(0, within(escaped, head)) + drawn("…", "~") + escaped.substring(end);
     }
 
-    /** Safe text of at most {@code width} characters: a longer one ends early. */
+    /** Safe text of at most {@code width} columns: a longer one ends early. */
     public String cut(String text, int width) {
         String escaped = safe(text);
-        if (escaped.codePointCount(0, escaped.length()) <= width) {
-            return escaped;
+        return width(escaped) <= width ? escaped : escaped.substring(0, within(escaped, width - 1)) + drawn("…", "~");
+    }
+
+    /** Columns that a text takes: two for a character of Chinese, Japanese or Korean and for an emoji, none for a mark on another. */
+    static int width(CharSequence text) {
+        return text.codePoints().map(Terminal::width).sum();
+    }
+
+    private static int width(int character) {
+        if (character < 0x300) {
+            return 1;
         }
-        return escaped.substring(0, escaped.offsetByCodePoints(0, width - 1)) + drawn("…", "~");
+        int type = Character.getType(character);
+        if (type == Character.NON_SPACING_MARK || type == Character.ENCLOSING_MARK) {
+            return 0;
+        }
+        boolean wide = character >= 0x1100 && character <= 0x115F
+                || character >= 0x2E80 && character <= 0xA4CF && character != 0x303F
+                || character >= 0xAC00 && character <= 0xD7A3
+                || character >= 0xF900 && character <= 0xFAFF
+                || character >= 0xFE30 && character <= 0xFE6F
+                || character >= 0xFF00 && character <= 0xFF60
+                || character >= 0xFFE0 && character <= 0xFFE6
+                || character >= 0x20000 && character <= 0x3FFFD
+                || character >= 0x1F300 && character <= 0x1FAFF;
+        return wide ? 2 : 1;
+    }
+
+    /** Where the characters end that take at most so many columns. */
+    private static int within(String text, int columns) {
+        int end = 0;
+        for (int free = columns; end < text.length(); end += Character.charCount(text.codePointAt(end))) {
+            free -= width(text.codePointAt(end));
+            if (free < 0) {
+                break;
+            }
+        }
+        return end;
+    }
+
+    /** The columns of a word up to where it may break first. */
+    private static int headWidth(String word) {
+        int columns = 0;
+        for (int at = 0; at < word.length(); at += Character.charCount(word.codePointAt(at))) {
+            int next = width(word.codePointAt(at));
+            if (next == 2) {
+                return columns + next;
+            }
+            columns += next;
+        }
+        return columns;
     }
 
     /** The text filled with spaces on its right. */
     public static String left(String text, int width) {
-        int length = text.codePointCount(0, text.length());
+        int length = width(text);
         return length >= width ? text : text + " ".repeat(width - length);
     }
 
     /** The text filled with spaces on its left. */
     public static String right(String text, int width) {
-        int length = text.codePointCount(0, text.length());
+        int length = width(text);
         return length >= width ? text : " ".repeat(width - length) + text;
     }
 
-    /** Safe text broken at spaces into lines of at most {@code width} characters; a longer word keeps a line of its own. */
+    /** Safe text broken at spaces into lines of at most {@code width} columns, and between wide characters; a longer word keeps a line of its own. */
     public static List<String> wrapped(String text, int width) {
         List<String> lines = new ArrayList<>();
         StringBuilder line = new StringBuilder();
         for (String word : text.replaceAll("\\s+", " ").split(" ", -1)) {
             String escaped = safe(word);
-            if (line.length() > 0 && line.length() + 1 + escaped.length() > width) {
+            if (line.length() > 0 && width(line) + 1 + headWidth(escaped) > width) {
                 lines.add(line.toString());
                 line.setLength(0);
             }
             if (line.length() > 0) {
                 line.append(' ');
             }
-            line.append(escaped);
+            escaped.codePoints().forEach(character -> {
+                // Between wide characters a line may break; a mark that closes does not begin one.
+                if (width(character) == 2
+                        && "，。；：、）".indexOf(character) < 0
+                        && line.length() > 0
+                        && width(line) + 4 > width) {
+                    lines.add(line.toString().stripTrailing());
+                    line.setLength(0);
+                }
+                line.appendCodePoint(character);
+            });
         }
         if (line.length() > 0) {
             lines.add(line.toString());

@@ -112,7 +112,7 @@ public final class TokenText {
         List<TokenParts.NamedPart> parts = TokenParts.ofGap(token);
         if (!parts.isEmpty()) {
             terminal.line();
-            Waterfall.write(terminal, parts, "gap");
+            Waterfall.write(terminal, parts, Phrase.LABEL_ROW_GAP.say(language));
         }
     }
 
@@ -145,7 +145,7 @@ public final class TokenText {
         List<TokenParts.NamedPart> parts = TokenParts.ofDelivery(token);
         if (token.deliveryCause() != null && !parts.isEmpty()) {
             terminal.line();
-            Waterfall.write(terminal, parts, "delivery");
+            Waterfall.write(terminal, parts, Phrase.LABEL_ROW_DELIVERY.say(language));
         }
     }
 }

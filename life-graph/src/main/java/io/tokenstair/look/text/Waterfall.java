@@ -25,7 +25,7 @@ final class Waterfall {
             high = Math.max(high, total);
         }
         int decimals = decimalsFor(Math.max(high, -low));
-        int nameWidth = Math.max(totalName.length(), 12);
+        int nameWidth = Math.max(Terminal.width(totalName), 12);
         int numberWidth = Quantity.decimals(total, decimals).length();
         for (NamedPart part : parts) {
             nameWidth = Math.max(nameWidth, part.name().length());

@@ -43,6 +43,17 @@ class TerminalTest {
     }
 
     @Test
+    void wideCharactersTakeTwoColumns() {
+        assertThat(Terminal.width("ab間隔，e\u0301\uD83D\uDE00█")).isEqualTo(12);
+        assertThat(Terminal.left("间隔", 6) + "|").isEqualTo("间隔  |");
+        assertThat(Terminal.right("间隔", 6)).isEqualTo("  间隔");
+        assertThat(plain.fit("一二三四五六", 7)).isEqualTo("一…六");
+        assertThat(plain.cut("一二三四", 6)).isEqualTo("一二…");
+        assertThat(Terminal.wrapped("该步运行了 12 个序列，通常为 4 个：很长的一句话。", 16))
+                .allSatisfy(line -> assertThat(Terminal.width(line)).isLessThanOrEqualTo(16));
+    }
+
+    @Test
     void theWidthIsHeldToWhatCanBeRead() {
         assertThat(new Terminal(out, false, true, 3).columns()).isEqualTo(60);
         assertThat(new Terminal(out, false, true, 3000).columns()).isEqualTo(200);
