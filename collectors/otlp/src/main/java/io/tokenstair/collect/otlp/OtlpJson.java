@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * OTLP's JSON form to the protobuf message: protobuf's own mapping, but trace and span ids are hex and enums are numbers (names are taken
- * too). Unknown fields are passed over, as the specification asks. Depth, text, numbers and the count of messages are bounded.
+ * too). Unknown fields and unknown names of enums are passed over, as the specification asks. Depth, text, numbers and the count of
+ * messages are bounded.
  */
 final class OtlpJson {
     static final int MAX_DEPTH = 64;
@@ -213,11 +214,14 @@ final class OtlpJson {
 
     private Object enumValue(FieldDescriptor field, @Nullable JsonToken token) throws IOException, OtlpException {
         if (token == JsonToken.VALUE_STRING) {
-            EnumValueDescriptor named = field.getEnumType().findValueByName(parser.getText());
-            if (named == null) {
-                throw new OtlpException("field " + field.getJsonName() + ": not a known name");
+            String text = parser.getText();
+            EnumValueDescriptor named = field.getEnumType().findValueByName(text);
+            if (named != null) {
+                return named;
             }
-            return named;
+            if (text.isEmpty() || !(Character.isDigit(text.charAt(0)) || text.charAt(0) == '-')) {
+                return field.getDefaultValue();
+            }
         }
         return field.getEnumType().findValueByNumberCreatingIfUnknown((int) whole(field, token, 32));
     }
