@@ -11,7 +11,8 @@ import org.apache.flink.metrics.MetricGroup;
 /**
  * How many engines a subtask follows, what of them is open and waits, and what their states take: as of the last drain of each. An engine
  * counts from its first drain since the job was started or restored; it is never forgotten. Nothing here is paid per token or step: the
- * counts are taken per drain, and an engine is written to know its size once after each checkpoint, which wrote it too.
+ * counts are taken per drain, and an engine is written to know its size once after each checkpoint, which wrote it too. Before the
+ * first one no size is known: writing every engine while the job starts, in code that is not compiled yet, costs what a drain costs.
  */
 final class EngineGauges {
     private final TypeSerializer<EngineState> serializer;
@@ -20,22 +21,22 @@ final class EngineGauges {
     private long checkpoints;
 
     /** Read by the thread of the metrics. */
-    private volatile Sums sums = new Sums(0, 0, 0, 0);
+    private volatile Sums sums = new Sums(0, 0, 0, Double.NaN);
 
     /** Writes as a checkpoint does. */
     EngineGauges(TypeSerializer<EngineState> serializer) {
         this.serializer = serializer;
     }
 
-    /** Over all engines. */
-    private record Sums(int engines, long sequences, long waiting, long bytes) {}
+    /** Over all engines; bytes are NaN while none was measured. */
+    private record Sums(int engines, long sequences, long waiting, double bytes) {}
 
     /** What is known of one engine. */
     private static final class Figures {
         private long sequences;
         private long waiting;
         private long bytes;
-        private long measuredAtCheckpoint = -1;
+        private long measuredAtCheckpoint;
     }
 
     void tell(MetricGroup metrics) {
@@ -74,11 +75,12 @@ final class EngineGauges {
 
     private void replace(Figures figures, long sequences, long waiting, long bytes) {
         Sums before = sums;
+        double bytesBefore = checkpoints > 0 && Double.isNaN(before.bytes) ? 0 : before.bytes;
         sums = new Sums(
                 engines.size(),
                 before.sequences + sequences - figures.sequences,
                 before.waiting + waiting - figures.waiting,
-                before.bytes + bytes - figures.bytes);
+                bytesBefore + bytes - figures.bytes);
         figures.sequences = sequences;
         figures.waiting = waiting;
         figures.bytes = bytes;

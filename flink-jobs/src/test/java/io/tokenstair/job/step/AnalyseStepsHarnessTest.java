@@ -214,8 +214,8 @@ class AnalyseStepsHarnessTest {
         }
     }
 
-    private static long shown(MetricListener listener, String name) {
-        return listener.<Number>getGauge(name).orElseThrow().getValue().longValue();
+    private static double shown(MetricListener listener, String name) {
+        return listener.<Number>getGauge(name).orElseThrow().getValue().doubleValue();
     }
 
     /** Gives an engine's events from the n-th on, and lets event time reach them. */
@@ -247,8 +247,15 @@ class AnalyseStepsHarnessTest {
             assertThat(shown(listener, "enginesOpen")).isEqualTo(2);
             assertThat(shown(listener, "sequencesOpen")).isEqualTo(3);
             assertThat(shown(listener, "eventsWaiting")).isZero();
-            long bytes = shown(listener, "stateBytes");
-            assertThat(bytes).isBetween(2 * 500L, 2 * 40_000L);
+            assertThat(shown(listener, "stateBytes"))
+                    .as("before the first checkpoint")
+                    .isNaN();
+
+            harness.snapshot(1, 1);
+            one.idle(4_000_000_000L).decode(3, "a", "b");
+            taken = take(harness, one, "engine-1", taken);
+            double bytes = shown(listener, "stateBytes");
+            assertThat(bytes).isBetween(2 * 500.0, 2 * 40_000.0);
 
             one.idle(4_000_000_000L).start(64, "d").start(64, "e").decode(3, "a", "b", "d", "e");
             taken = take(harness, one, "engine-1", taken);
@@ -257,7 +264,7 @@ class AnalyseStepsHarnessTest {
                     .as("an engine is not written at every drain")
                     .isEqualTo(bytes);
 
-            harness.snapshot(1, 1);
+            harness.snapshot(2, 2);
             one.idle(4_000_000_000L).decode(3, "a", "b", "d", "e");
             take(harness, one, "engine-1", taken);
             assertThat(shown(listener, "stateBytes")).isGreaterThan(bytes);
