@@ -80,8 +80,8 @@ public final class FindingsText {
                                             : Phrase.LABEL_FIND_MESSAGES)
                                     .say(
                                             language,
-                                            holed.firstLostNumber(),
-                                            holed.lastLostNumber(),
+                                            String.valueOf(holed.firstLostNumber()),
+                                            String.valueOf(holed.lastLostNumber()),
                                             Quantity.count(holed.lostCount() == null ? 0 : holed.lostCount())));
         }
     }

@@ -82,7 +82,7 @@ public final class RequestText {
             shownBreaches.add(
                     breach.slo().equals("ttft")
                             ? "TTFT " + Quantity.milliseconds(breach.measuredNanos())
-                            : Phrase.LABEL_TOKEN.say(language, index) + " "
+                            : Phrase.LABEL_TOKEN.say(language, String.valueOf(index)) + " "
                                     + Quantity.milliseconds(breach.measuredNanos()));
         }
     }
@@ -208,8 +208,9 @@ public final class RequestText {
                 .sorted(Comparator.comparingInt(TokenAnalysis::tokenIndex))
                 .toList();
         for (TokenAnalysis token : byIndex) {
-            String cause =
-                    token.cause() != null ? token.cause() : Phrase.LABEL_LATE_BY.say(language, token.deliveryCause());
+            String cause = token.cause() != null
+                    ? token.cause()
+                    : Phrase.LABEL_LATE_BY.say(language, String.valueOf(token.deliveryCause()));
             String line = "  " + Terminal.right(Integer.toString(token.tokenIndex()), 7)
                     + Terminal.right(Quantity.decimals(token.gapNanos(), 1), 12)
                     + Terminal.right(Quantity.decimals(token.expectedNanos(), 1), 12)

@@ -32,7 +32,8 @@ public final class RequestsText {
         String name = FindingsText.sequenceName(request.requestId(), request.lifetime(), request.sequenceIndex());
         String cause = String.join(" ", request.requestCauses());
         if (summary.worstCause() != null) {
-            cause = Phrase.LABEL_CAUSE_AT.say(language, summary.worstCause(), summary.worstTokenIndex());
+            cause = Phrase.LABEL_CAUSE_AT.say(
+                    language, summary.worstCause(), String.valueOf(summary.worstTokenIndex()));
         } else if (request.warmup()) {
             cause = Phrase.LABEL_NOT_ANALYSED.say(language);
         } else if (request.errorType() != null) {
