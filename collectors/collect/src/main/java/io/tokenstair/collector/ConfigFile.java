@@ -46,6 +46,8 @@ final class ConfigFile {
     private final List<Collector> known;
     /** A line each, in the order of the file. */
     private final List<String> mistakes = new ArrayList<>();
+    /** Who listens where, in the order of the file. */
+    private final Map<String, String> addressByListener = new LinkedHashMap<>();
 
     private ConfigFile(String file, List<Collector> known) {
         this.file = file;
@@ -138,6 +140,8 @@ final class ConfigFile {
             String problem = Plan.metricsListenProblem(metricsListen);
             if (problem != null) {
                 mistake(page, Plan.METRICS_LISTEN + ": " + problem + ": " + metricsListen);
+            } else {
+                listens(page, Plan.METRICS_LISTEN, Plan.METRICS_LISTEN, Plan.metricsAddress(metricsListen));
             }
         }
         Node list = top.get(COLLECTORS);
@@ -232,7 +236,23 @@ final class ConfigFile {
         } catch (CollectorException together) {
             throw new CollectorException(place(element) + ": " + type + ": " + together.getMessage(), together);
         }
+        for (Option option : collector.options()) {
+            String address = values.optionalText(option.name());
+            if (address != null && option.kind().listens()) {
+                listens(given.getOrDefault(option.name(), element), name, option.name(), address);
+            }
+        }
         return new Plan.Planned(name, collector, values);
+    }
+
+    /** Notes who listens where, and that another does already. */
+    private void listens(Node node, String name, String setting, String address) {
+        addressByListener.forEach((listener, taken) -> {
+            if (OptionKind.collide(address, taken)) {
+                mistake(node, setting + ": " + address + " is where " + listener + " listens");
+            }
+        });
+        addressByListener.put(name.equals(setting) ? name : setting + " of " + name, address);
     }
 
     private List<String> types() {

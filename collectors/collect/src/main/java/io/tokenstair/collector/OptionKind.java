@@ -3,6 +3,7 @@ package io.tokenstair.collector;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -85,6 +86,40 @@ enum OptionKind {
                 isSocket(text.replace("//*:", "//all:")) ? null : "not an address, such as tcp://127.0.0.1:5559";
             case URL -> isUrl(text) ? null : "not an address, such as http://127.0.0.1:8000";
         };
+    }
+
+    /** Whether the collector listens at such an address, rather than asking there. */
+    boolean listens() {
+        return this == ADDRESS || this == LISTENING_SOCKET;
+    }
+
+    /**
+     * Whether two things that listen get into each other's way: the same port of the same host, or of all hosts. Names of hosts are not
+     * looked up, but for localhost. Port 0 is any free one, and never in the way.
+     */
+    static boolean collide(String oneAddress, String otherAddress) {
+        Listener one = Listener.of(oneAddress);
+        Listener other = Listener.of(otherAddress);
+        return one.port.equals(other.port)
+                && !one.port.equals("0")
+                && (one.host.equals(other.host) || one.anyHost() || other.anyHost());
+    }
+
+    /** A host and a port, or of a socket that is a file the file alone. */
+    private record Listener(String host, String port) {
+        static Listener of(String address) {
+            if (address.startsWith("ipc:")) {
+                return new Listener("", address);
+            }
+            String hostAndPort = address.startsWith("tcp://") ? address.substring(6) : address;
+            int colon = hostAndPort.lastIndexOf(':');
+            String host = hostAndPort.substring(0, colon).toLowerCase(Locale.ROOT);
+            return new Listener(host.equals("localhost") ? "127.0.0.1" : host, hostAndPort.substring(colon + 1));
+        }
+
+        boolean anyHost() {
+            return host.equals("*") || host.equals("0.0.0.0") || host.equals("[::]");
+        }
     }
 
     private static boolean allOf(String texts, Predicate<String> right) {

@@ -189,6 +189,35 @@ class CollectMainTest {
     }
 
     @Test
+    void twoThatWouldListenAtOnePlaceAreToldBeforeAnythingStarts() throws Exception {
+        String gateway = "  - {type: gateway, upstream: 'http://a:1'%s}\n";
+        String config = "to: log\n%scollectors:\n%s";
+        // The second keeps the default of the first.
+        assertThat(mistake(String.format(config, "", String.format(gateway, "") + String.format(gateway, ""))))
+                .contains(":4:5: listen: 127.0.0.1:8100 is where listen of gateway-0 listens");
+        for (String second : new String[] {"localhost:8100", "'0.0.0.0:8100'", "'[::]:8100'"}) {
+            assertThat(mistake(String.format(
+                            config, "", String.format(gateway, "") + String.format(gateway, ", listen: " + second))))
+                    .contains("is where listen of gateway-0 listens");
+        }
+        assertThat(mistake(String.format(config, "metrics-listen: 8100\n", String.format(gateway, ""))))
+                .contains(":4:5: listen: 127.0.0.1:8100 is where metrics-listen listens");
+        assertThat(mistake(String.format(config, "", "  - {type: vllm, probe: 'tcp://*:4317'}\n  - {type: otlp}\n")))
+                .contains(":4:5: grpc: 127.0.0.1:4317 is where probe of vllm-0 listens");
+    }
+
+    @Test
+    void anyFreePortAndOtherHostsAreInNobodysWay() throws Exception {
+        String gateways = "to: log\ncollectors:\n  - {type: gateway, upstream: 'http://a:1', listen: '%s'}\n"
+                + "  - {type: gateway, upstream: 'http://a:1', listen: '%s'}\n";
+        assertThat(check(String.format(gateways, "127.0.0.1:0", "127.0.0.1:0"))).isZero();
+        assertThat(check(String.format(gateways, "127.0.0.1:8100", "127.0.0.2:8100")))
+                .isZero();
+        assertThat(check(String.format(gateways, "127.0.0.1:8100", "127.0.0.1:8101")))
+                .isZero();
+    }
+
+    @Test
     void mistakesAreToldWithTheirPlaceAndTheNearestName() throws Exception {
         assertThat(mistake("to: log\ncollectors:\n  - type: gateway\n    upstrem: http://a:1\n"))
                 .contains("collect.yaml:4:5: gateway: unknown setting: upstrem: did you mean upstream?");
