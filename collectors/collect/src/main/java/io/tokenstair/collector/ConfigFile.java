@@ -217,7 +217,9 @@ final class ConfigFile {
         Map<String, String> texts = new LinkedHashMap<>();
         for (Option option : collector.options()) {
             Node node = given.get(option.name());
-            if (node != null) {
+            if (node != null && !(node instanceof ScalarNode)) {
+                mistake(node, option.name() + ": one value is wanted here");
+            } else if (node != null) {
                 String text = scalar(node, option.name());
                 String problem = option.problem(text);
                 if (problem != null) {

@@ -127,6 +127,7 @@ class CollectMainTest {
                 collectors:
                   - type: gateway
                     upstrem: http://a:1
+                    listen: [a, b]
                     max-body: 3 GB
                   - type: gatway
                   - type: trtllm
@@ -141,11 +142,12 @@ class CollectMainTest {
                         line -> assertThat(line).startsWith("2:15: queue-events: not a whole number from 8"),
                         line -> assertThat(line)
                                 .startsWith("6:5: gateway: unknown setting: upstrem: did you mean upstream?"),
-                        line -> assertThat(line).startsWith("7:15: max-body: not a size"),
-                        line -> assertThat(line).startsWith("8:11: unknown collector: gatway: did you mean gateway?"),
-                        line -> assertThat(line).startsWith("11:20: metrics-every: not a time"),
-                        line -> assertThat(line).startsWith("12:5: upstream is missing"),
-                        line -> assertThat(line).startsWith("13:5: a collector is to be names with values. See: "));
+                        line -> assertThat(line).startsWith("7:13: listen: one value is wanted here"),
+                        line -> assertThat(line).startsWith("8:15: max-body: not a size"),
+                        line -> assertThat(line).startsWith("9:11: unknown collector: gatway: did you mean gateway?"),
+                        line -> assertThat(line).startsWith("12:20: metrics-every: not a time"),
+                        line -> assertThat(line).startsWith("13:5: upstream is missing"),
+                        line -> assertThat(line).startsWith("14:5: a collector is to be names with values. See: "));
         assertThat(mistakes("to: log\ncollectors:\n" + "  - 5\n".repeat(30)).lines())
                 .hasSize(21)
                 .last()
@@ -204,6 +206,17 @@ class CollectMainTest {
                 .contains(":4:5: listen: 127.0.0.1:8100 is where metrics-listen listens");
         assertThat(mistake(String.format(config, "", "  - {type: vllm, probe: 'tcp://*:4317'}\n  - {type: otlp}\n")))
                 .contains(":4:5: grpc: 127.0.0.1:4317 is where probe of vllm-0 listens");
+    }
+
+    @Test
+    void aReplayEndpointBelongsToAPublisher() throws Exception {
+        for (String type : new String[] {"vllm", "sglang", "dynamo"}) {
+            String config = "to: log\ncollectors:\n  - {type: " + type + ", metrics: 'http://a:1/metrics', %s}\n";
+            assertThat(mistake(String.format(config, "kv-replay: 'tcp://a:2'")))
+                    .contains("give --kv-events beside --kv-replay");
+            assertThat(mistake(String.format(config, "kv-events: 'tcp://a:1', kv-replay: 'tcp://a:2,tcp://a:3'")))
+                    .contains("as many of --kv-replay as of --kv-events, 1, not 2");
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.tokenstair.vllm;
 
+import io.tokenstair.collect.live.EngineSources;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -32,10 +33,7 @@ public record VllmSettings(
     public VllmSettings {
         kvEvents = List.copyOf(kvEvents);
         kvReplay = List.copyOf(kvReplay);
-        if (!kvReplay.isEmpty() && kvReplay.size() != kvEvents.size()) {
-            throw new IllegalArgumentException("Cannot tell which replay endpoint belongs to which publisher: give "
-                    + kvEvents.size() + " of them, not " + kvReplay.size());
-        }
+        EngineSources.refuseUnpaired(kvEvents, kvReplay);
         if (probe == null && kvEvents.isEmpty() && metrics == null) {
             throw new IllegalArgumentException("Cannot collect nothing: give --probe, --kv-events or --metrics");
         }

@@ -114,8 +114,11 @@ public final class EngineSources implements Closeable {
     /** Refuses replay endpoints that are not one for each publisher. */
     public static void refuseUnpaired(List<String> kvEvents, List<String> kvReplay) {
         if (!kvReplay.isEmpty() && kvReplay.size() != kvEvents.size()) {
-            throw new IllegalArgumentException("Cannot tell which replay endpoint belongs to which publisher: give "
-                    + kvEvents.size() + " of them, not " + kvReplay.size());
+            throw new IllegalArgumentException(
+                    kvEvents.isEmpty()
+                            ? "Cannot replay what is not followed: give --kv-events beside --kv-replay"
+                            : "Cannot tell which replay endpoint belongs to which publisher: give as many of --kv-replay as of"
+                                    + " --kv-events, " + kvEvents.size() + ", not " + kvReplay.size());
         }
     }
 
