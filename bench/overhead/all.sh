@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tables of bench/overhead/README.md, some 22 minutes on a quiet machine of 2 cores.
+# All tables of bench/overhead/README.md, some 50 minutes on a quiet machine of 2 cores.
 #   bench/overhead/all.sh VENV MODEL NGINX
 # COLLECTOR, GATEWAY       commands to start them (default: ./tokenstair collect vllm, ./tokenstair collect gateway)
 # ENGINE_CPUS, OTHER_CPUS  for the tables with cores apart (default: all but the last core, the last core)
@@ -11,7 +11,7 @@ cases="${CASES:-present absent frozen disk-full}"
 cores="$(nproc)"
 engine_cpus="${ENGINE_CPUS:-0-$((cores - 2))}"
 other_cpus="${OTHER_CPUS:-$((cores - 1))}"
-probe=("$1" "$2" --rounds "${ROUNDS:-90}" --streams 4 --tokens 100)
+probe=("$1" "$2" --rounds "${ROUNDS:-90}" --streams 4 --tokens 200)
 echo "load of the machine: $(cut -d ' ' -f 1 /proc/loadavg), $cores cores, $(date -u +%FT%TZ)"
 echo "== engine, client and collector on the same cores; KV events by the probe"
 CASES="$cases" ENGINE_CPUS='' OTHER_CPUS='' "$here/run.sh" "${probe[@]}"
