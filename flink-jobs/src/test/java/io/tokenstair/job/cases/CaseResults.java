@@ -10,7 +10,17 @@ import io.tokenstair.archive.result.Finding;
 import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.cause.Part;
+import io.tokenstair.collect.ImportMain;
+import io.tokenstair.job.AnalysisJob;
+import io.tokenstair.job.JobEnvironment;
 import io.tokenstair.job.ToldInChinese;
+import io.tokenstair.job.source.CollectorWatermarks;
+import io.tokenstair.job.source.FolderLogSource;
+import io.tokenstair.job.source.RawRecordTypeInfo;
+import io.tokenstair.rule.library.RuleLibrary;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,10 +29,40 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.jspecify.annotations.Nullable;
 
 /** What the job said of one case. */
 record CaseResults(String name, List<TokenAnalysis> tokens, List<RequestAnalysis> requests, List<Finding> findings) {
+
+    /** What one run of the job says of events, imported as a user does from lines of JSON; its tables are in {@code results} of the folder. */
+    static CaseResults ofEvents(String lines, Path folder) throws Exception {
+        Path file = Files.writeString(folder.resolve("events.jsonl"), lines);
+        Path log = folder.resolve("log");
+        StringWriter errors = new StringWriter();
+        int code = ImportMain.run(
+                new PrintWriter(new StringWriter()),
+                new PrintWriter(errors, true),
+                false,
+                "events",
+                file.toString(),
+                "--log",
+                log.toString(),
+                "--strict");
+        assertThat(code).as(errors.toString()).isZero();
+        StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, 2);
+        new AnalysisJob(false, RuleLibrary.builtIn().rules(), null, folder.resolve("results"))
+                .wire(environment
+                        .fromSource(
+                                FolderLogSource.bounded(log),
+                                CollectorWatermarks.strategy(CollectorWatermarks.LATENESS),
+                                "log",
+                                RawRecordTypeInfo.INSTANCE)
+                        .uid("log"));
+        environment.execute("events");
+        return read(folder.resolve("results"));
+    }
 
     static CaseResults read(Path results) throws Exception {
         return new CaseResults(
