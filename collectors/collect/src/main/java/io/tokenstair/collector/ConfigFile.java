@@ -141,7 +141,7 @@ final class ConfigFile {
             if (problem != null) {
                 mistake(page, Plan.METRICS_LISTEN + ": " + problem + ": " + metricsListen);
             } else {
-                listens(page, Plan.METRICS_LISTEN, Plan.METRICS_LISTEN, Plan.metricsAddress(metricsListen));
+                listens(page, Plan.METRICS_LISTEN, "", Plan.metricsAddress(metricsListen));
             }
         }
         Node list = top.get(COLLECTORS);
@@ -217,15 +217,15 @@ final class ConfigFile {
         Map<String, String> texts = new LinkedHashMap<>();
         for (Option option : collector.options()) {
             Node node = given.get(option.name());
-            if (node != null && !(node instanceof ScalarNode)) {
-                mistake(node, option.name() + ": one value is wanted here");
-            } else if (node != null) {
-                String text = scalar(node, option.name());
+            if (node instanceof ScalarNode scalar) {
+                String text = scalar.getValue();
                 String problem = option.problem(text);
                 if (problem != null) {
                     mistake(node, option.name() + ": " + problem + option.shown(text));
                 }
                 texts.put(option.name(), text);
+            } else if (node != null) {
+                mistakes.add(String.valueOf(notScalar(node, option.name()).getMessage()));
             }
         }
         if (mistakes.size() > before) {
@@ -241,20 +241,20 @@ final class ConfigFile {
         for (Option option : collector.options()) {
             String address = values.optionalText(option.name());
             if (address != null && option.kind().listens()) {
-                listens(given.getOrDefault(option.name(), element), name, option.name(), address);
+                listens(given.getOrDefault(option.name(), element), option.name(), " of " + name, address);
             }
         }
         return new Plan.Planned(name, collector, values);
     }
 
     /** Notes who listens where, and that another does already. */
-    private void listens(Node node, String name, String setting, String address) {
+    private void listens(Node node, String setting, String ofWhom, String address) {
         addressByListener.forEach((listener, taken) -> {
             if (OptionKind.collide(address, taken)) {
                 mistake(node, setting + ": " + address + " is where " + listener + " listens");
             }
         });
-        addressByListener.put(name.equals(setting) ? name : setting + " of " + name, address);
+        addressByListener.put(setting + ofWhom, address);
     }
 
     private List<String> types() {
@@ -284,7 +284,11 @@ final class ConfigFile {
         if (node instanceof ScalarNode scalar) {
             return scalar.getValue();
         }
-        throw error(node, what + ": one value is wanted here");
+        throw notScalar(node, what);
+    }
+
+    private CollectorException notScalar(Node node, String what) {
+        return error(node, what + ": one value is wanted here");
     }
 
     private static String nearest(String name, List<String> candidates) {

@@ -5,6 +5,7 @@ import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -39,6 +40,7 @@ enum OptionKind {
     /** One of a few words. */
     CHOICE("WORD");
 
+    private static final Set<String> ALL_HOSTS = Set.of("*", "0.0.0.0", "::");
     private static final Pattern SIZE = Pattern.compile("(\\d{1,15})\\s?(B|KiB|MiB|GiB)?");
     private static final Pattern TIME = Pattern.compile("(\\d{1,12})\\s?(ms|s|m|h)");
     private static final Pattern HOST_AND_PORT =
@@ -98,28 +100,21 @@ enum OptionKind {
      * looked up, but for localhost. Port 0 is any free one, and never in the way.
      */
     static boolean collide(String oneAddress, String otherAddress) {
-        Listener one = Listener.of(oneAddress);
-        Listener other = Listener.of(otherAddress);
-        return one.port.equals(other.port)
-                && !one.port.equals("0")
-                && (one.host.equals(other.host) || one.anyHost() || other.anyHost());
+        if (oneAddress.startsWith("ipc:") || otherAddress.startsWith("ipc:")) {
+            return oneAddress.equals(otherAddress);
+        }
+        String one = listeningHost(oneAddress);
+        String other = listeningHost(otherAddress);
+        int port = port(oneAddress);
+        return port == port(otherAddress)
+                && port != 0
+                && (one.equals(other) || ALL_HOSTS.contains(one) || ALL_HOSTS.contains(other));
     }
 
-    /** A host and a port, or of a socket that is a file the file alone. */
-    private record Listener(String host, String port) {
-        static Listener of(String address) {
-            if (address.startsWith("ipc:")) {
-                return new Listener("", address);
-            }
-            String hostAndPort = address.startsWith("tcp://") ? address.substring(6) : address;
-            int colon = hostAndPort.lastIndexOf(':');
-            String host = hostAndPort.substring(0, colon).toLowerCase(Locale.ROOT);
-            return new Listener(host.equals("localhost") ? "127.0.0.1" : host, hostAndPort.substring(colon + 1));
-        }
-
-        boolean anyHost() {
-            return host.equals("*") || host.equals("0.0.0.0") || host.equals("[::]");
-        }
+    private static String listeningHost(String address) {
+        String host = host(address.startsWith("tcp://") ? address.substring(6) : address)
+                .toLowerCase(Locale.ROOT);
+        return host.equals("localhost") ? "127.0.0.1" : host;
     }
 
     private static boolean allOf(String texts, Predicate<String> right) {

@@ -200,7 +200,7 @@ public final class RequestText {
                         + Terminal.right(Phrase.LABEL_HEAD_GAP.say(language), 12)
                         + Terminal.right(Phrase.LABEL_HEAD_EXPECTED.say(language), 12)
                         + Terminal.right(Phrase.LABEL_HEAD_REFERENCE.say(language), 12)
-                        + (lateTokens > 0 ? Terminal.right(Phrase.LABEL_HEAD_DELIVERY.say(language), 12) : "")
+                        + (lateTokens > 0 ? Terminal.right(Phrase.LABEL_DELIVERY.say(language), 12) : "")
                         + "  " + Terminal.left(Phrase.LABEL_HEAD_STATE.say(language), STATE_WIDTH)
                         + Terminal.left(Phrase.LABEL_HEAD_CAUSE.say(language), CAUSE_WIDTH)
                         + Phrase.LABEL_HEAD_CONFIDENCE.say(language)));

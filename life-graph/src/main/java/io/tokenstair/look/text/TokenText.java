@@ -145,7 +145,7 @@ public final class TokenText {
         List<TokenParts.NamedPart> parts = TokenParts.ofDelivery(token);
         if (token.deliveryCause() != null && !parts.isEmpty()) {
             terminal.line();
-            Waterfall.write(terminal, parts, Phrase.LABEL_ROW_DELIVERY.say(language));
+            Waterfall.write(terminal, parts, Phrase.LABEL_DELIVERY.say(language));
         }
     }
 }
