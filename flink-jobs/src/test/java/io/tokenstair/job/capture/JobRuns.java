@@ -46,6 +46,26 @@ public record JobRuns(
             Path results,
             @Nullable Path rawArchive)
             throws Exception {
+        run(mode, parallelism, source, results, rawArchive);
+        TreeSet<String> statistics = rows(results, ResultTables.QUANTILE);
+        statistics.addAll(rows(results, ResultTables.COVARIANCE));
+        statistics.addAll(rows(results, ResultTables.PRIORITY_DISPLACEMENT));
+        statistics.addAll(rows(results, ResultTables.REMARK));
+        return new JobRuns(
+                rows(results, ResultTables.TOKEN_ANALYSIS),
+                rows(results, ResultTables.FINDING),
+                rows(results, ResultTables.REQUEST_ANALYSIS),
+                statistics);
+    }
+
+    /** Runs the analysis with the built-in rules over a bounded source; what it says is in the tables of {@code results}. */
+    public static void run(
+            RuntimeExecutionMode mode,
+            int parallelism,
+            Source<RawRecord, ?, ?> source,
+            Path results,
+            @Nullable Path rawArchive)
+            throws Exception {
         StreamExecutionEnvironment environment = JobEnvironment.local(mode, parallelism);
         new AnalysisJob(
                         mode == RuntimeExecutionMode.BATCH,
@@ -60,15 +80,6 @@ public record JobRuns(
                                 RawRecordTypeInfo.INSTANCE)
                         .uid("log"));
         environment.execute("analysis");
-        TreeSet<String> statistics = rows(results, ResultTables.QUANTILE);
-        statistics.addAll(rows(results, ResultTables.COVARIANCE));
-        statistics.addAll(rows(results, ResultTables.PRIORITY_DISPLACEMENT));
-        statistics.addAll(rows(results, ResultTables.REMARK));
-        return new JobRuns(
-                rows(results, ResultTables.TOKEN_ANALYSIS),
-                rows(results, ResultTables.FINDING),
-                rows(results, ResultTables.REQUEST_ANALYSIS),
-                statistics);
     }
 
     /** Rows of a table as text, none twice. */

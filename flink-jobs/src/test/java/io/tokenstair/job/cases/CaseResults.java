@@ -11,13 +11,9 @@ import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.cause.Part;
 import io.tokenstair.collect.ImportMain;
-import io.tokenstair.job.AnalysisJob;
-import io.tokenstair.job.JobEnvironment;
 import io.tokenstair.job.ToldInChinese;
-import io.tokenstair.job.source.CollectorWatermarks;
+import io.tokenstair.job.capture.JobRuns;
 import io.tokenstair.job.source.FolderLogSource;
-import io.tokenstair.job.source.RawRecordTypeInfo;
-import io.tokenstair.rule.library.RuleLibrary;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -30,7 +26,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.apache.flink.api.common.RuntimeExecutionMode;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.jspecify.annotations.Nullable;
 
 /** What the job said of one case. */
@@ -51,17 +46,13 @@ record CaseResults(String name, List<TokenAnalysis> tokens, List<RequestAnalysis
                 log.toString(),
                 "--strict");
         assertThat(code).as(errors.toString()).isZero();
-        StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, 2);
-        new AnalysisJob(false, RuleLibrary.builtIn().rules(), null, folder.resolve("results"))
-                .wire(environment
-                        .fromSource(
-                                FolderLogSource.bounded(log),
-                                CollectorWatermarks.strategy(CollectorWatermarks.LATENESS),
-                                "log",
-                                RawRecordTypeInfo.INSTANCE)
-                        .uid("log"));
-        environment.execute("events");
-        return read(folder.resolve("results"));
+        return ofLog(log, folder.resolve("results"));
+    }
+
+    /** What one run of the job says of a log; its tables are in {@code results}. */
+    static CaseResults ofLog(Path log, Path results) throws Exception {
+        JobRuns.run(RuntimeExecutionMode.STREAMING, 2, FolderLogSource.bounded(log), results, null);
+        return read(results);
     }
 
     static CaseResults read(Path results) throws Exception {

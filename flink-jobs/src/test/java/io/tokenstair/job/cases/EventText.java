@@ -118,6 +118,13 @@ final class EventText {
         return put(kind, collectorId, all.toArray());
     }
 
+    /** The events of all stories as lines of JSON. */
+    static String lines(List<EventText> stories) {
+        StringBuilder lines = new StringBuilder();
+        stories.forEach(story -> lines.append(story.lines));
+        return lines.toString();
+    }
+
     /** Blocks that follow each other. */
     static List<Long> hashes(long from, int count) {
         List<Long> hashes = new ArrayList<>();

@@ -5,19 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.tokenstair.event.EventHeader;
 import io.tokenstair.event.LoggedEvent;
 import io.tokenstair.event.wire.EventCodec;
-import io.tokenstair.job.AnalysisJob;
-import io.tokenstair.job.JobEnvironment;
-import io.tokenstair.job.source.CollectorWatermarks;
-import io.tokenstair.job.source.FolderLogSource;
-import io.tokenstair.job.source.RawRecordTypeInfo;
 import io.tokenstair.log.FolderLogWriter;
-import io.tokenstair.rule.library.RuleLibrary;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import org.apache.flink.api.common.RuntimeExecutionMode;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,17 +40,7 @@ class OperatorCasesIT {
                 writer.append(EventCodec.encode(event));
             }
         }
-        StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, 2);
-        new AnalysisJob(false, RuleLibrary.builtIn().rules(), null, folder.resolve("results"))
-                .wire(environment
-                        .fromSource(
-                                FolderLogSource.bounded(log),
-                                CollectorWatermarks.strategy(CollectorWatermarks.LATENESS),
-                                "log",
-                                RawRecordTypeInfo.INSTANCE)
-                        .uid("log"));
-        environment.execute("cases");
-        results = CaseResults.read(folder.resolve("results"));
+        results = CaseResults.ofLog(log, folder.resolve("results"));
     }
 
     @ParameterizedTest

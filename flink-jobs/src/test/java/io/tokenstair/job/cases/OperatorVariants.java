@@ -100,13 +100,7 @@ final class OperatorVariants {
 
     /** Writes all lines into the file named by the first argument, to be imported by hand. */
     public static void main(String[] arguments) throws Exception {
-        Files.writeString(Path.of(arguments[0]), lines());
-    }
-
-    static String lines() {
-        StringBuilder lines = new StringBuilder();
-        all().forEach(variant -> lines.append(variant.lines));
-        return lines.toString();
+        Files.writeString(Path.of(arguments[0]), EventText.lines(all()));
     }
 
     // ---- prefill against decode

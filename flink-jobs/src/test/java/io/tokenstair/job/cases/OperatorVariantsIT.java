@@ -26,7 +26,7 @@ class OperatorVariantsIT {
 
     @BeforeAll
     static void importAllAndRunTheJob() throws Exception {
-        results = CaseResults.ofEvents(OperatorVariants.lines(), folder);
+        results = CaseResults.ofEvents(EventText.lines(OperatorVariants.all()), folder);
     }
 
     @ParameterizedTest

@@ -12,13 +12,7 @@ import io.tokenstair.archive.result.RequestAnalysis;
 import io.tokenstair.archive.result.StepAnalysis;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.collect.ImportMain;
-import io.tokenstair.job.AnalysisJob;
-import io.tokenstair.job.JobEnvironment;
 import io.tokenstair.job.ToldInChinese;
-import io.tokenstair.job.source.CollectorWatermarks;
-import io.tokenstair.job.source.FolderLogSource;
-import io.tokenstair.job.source.RawRecordTypeInfo;
-import io.tokenstair.rule.library.RuleLibrary;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -30,8 +24,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.zip.GZIPInputStream;
-import org.apache.flink.api.common.RuntimeExecutionMode;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -384,17 +376,7 @@ class RealDataIT {
                 new PrintWriter(out, true), new PrintWriter(errors, true), false, arguments.toArray(String[]::new));
         assertThat(code).as(errors.toString()).isZero();
         said = out.toString();
-        StreamExecutionEnvironment environment = JobEnvironment.local(RuntimeExecutionMode.STREAMING, 2);
-        new AnalysisJob(false, RuleLibrary.builtIn().rules(), null, folder.resolve("results"))
-                .wire(environment
-                        .fromSource(
-                                FolderLogSource.bounded(log),
-                                CollectorWatermarks.strategy(CollectorWatermarks.LATENESS),
-                                "log",
-                                RawRecordTypeInfo.INSTANCE)
-                        .uid("log"));
-        environment.execute("recorded");
-        return CaseResults.read(folder.resolve("results"));
+        return CaseResults.ofLog(log, folder.resolve("results"));
     }
 
     private List<StepAnalysis> steps() throws Exception {

@@ -50,12 +50,6 @@ final class SchedulingStories {
                 starvedOnOneRankOnly());
     }
 
-    static String lines() {
-        StringBuilder lines = new StringBuilder();
-        all().forEach(story -> lines.append(story.lines));
-        return lines.toString();
-    }
-
     // ---- left out of steps
 
     private static EventText starved(String name, int promptSteps, int budgetSteps) {

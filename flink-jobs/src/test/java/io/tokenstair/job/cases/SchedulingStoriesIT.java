@@ -23,7 +23,7 @@ class SchedulingStoriesIT {
 
     @BeforeAll
     static void importAllAndRunTheJob() throws Exception {
-        results = CaseResults.ofEvents(SchedulingStories.lines(), folder);
+        results = CaseResults.ofEvents(EventText.lines(SchedulingStories.all()), folder);
     }
 
     @ParameterizedTest

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tokenstair.archive.result.TokenAnalysis;
 import io.tokenstair.collect.ImportMain;
 import io.tokenstair.job.ToldInChinese;
-import io.tokenstair.job.capture.JobRuns;
 import io.tokenstair.job.capture.Logs;
-import io.tokenstair.job.source.FolderLogSource;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.math.BigDecimal;
@@ -16,7 +14,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -91,9 +88,7 @@ class TraceJoinIT {
                 folder.resolve("log"),
                 imported("log of steps", "events", lines.toString()),
                 imported("log of trace", ofTrace.toArray(String[]::new)));
-        Path results = folder.resolve("results");
-        JobRuns.of(RuntimeExecutionMode.STREAMING, 2, FolderLogSource.bounded(log), results);
-        CaseResults all = CaseResults.read(results);
+        CaseResults all = CaseResults.ofLog(log, folder.resolve("results"));
         all.sums();
         return all.of("trace");
     }
